@@ -69,7 +69,7 @@ refresh_index() {
   write_sources_list
   private_apt apt-get update >&2 || true
   private_apt apt-cache dumpavail |
-    sed -n 's/^Package: \(linux-\(image\|binary\|modules\)-.*amd64.*\)/\1/p' |
+    sed -n 's/^Package: \(linux-\(image\|binary\|modules\|base\)-.*amd64.*\)/\1/p' |
     sort -u >"$cache/apt/packages.new"
   [[ -s $cache/apt/packages.new ]] ||
     skip "no kernel packages could be listed (no network, or no Debian archive)"
@@ -91,8 +91,9 @@ matching_releases() {  # PREFIX FLAVOUR
 }
 
 # Prints the packages that make up a release, or fails if the archive no longer
-# has all of them. Newer kernels come in two parts; a linux-binary without its
-# linux-modules is what is left of a superseded one.
+# has all of them. Since 6.19 a kernel comes in parts (linux-base has the list of
+# what is built in); a linux-binary without its linux-modules is what is left of a
+# superseded one.
 packages_of() {  # RELEASE
   local list=$cache/apt/packages name
   first_listed() {
@@ -103,6 +104,7 @@ packages_of() {  # RELEASE
   }
   if first_listed "linux-binary-$1" "linux-binary-unsigned-$1"; then
     first_listed "linux-modules-$1"
+    first_listed "linux-base-$1" || true
   else
     first_listed "linux-image-$1" "linux-image-$1-unsigned"
   fi
