@@ -3,8 +3,9 @@
 //
 // Layout: the 8 bytes "swaplk1\n", then per window a 32-bit little-endian
 // length, the CRC-32C of the payload, and the payload: a serialized
-// swaplock.v1.Window. A record cut short by a crash is a torn tail: everything
-// before it reads normally.
+// swaplock.v1.Window of at most kMaxRecordBytes. A record cut short by a crash,
+// or never filled after a power failure (zeros to the end of the file), is a
+// torn tail: everything before it reads normally.
 //
 // Neither class is thread-safe.
 #ifndef SWAPLOCK_COMMON_RECORD_FILE_H_
@@ -17,41 +18,43 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "common/durable_file.h"
 #include "common/window.h"
 
 namespace swaplock {
 
+inline constexpr uint32_t kMaxRecordBytes = 4 << 20;
+
 class RecordWriter {
  public:
   // Creates the file, or appends to a record file; a torn tail is cut off
-  // first. FailedPrecondition if the file is something else.
+  // first. FailedPrecondition if the file is something else or somebody else
+  // writes to it; DataLoss, and the file untouched, if a record is damaged.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Open(
       const std::string& path);
-  ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  // Writes one window and makes it durable (fdatasync) before it returns.
+  // Writes one window and makes it durable (fdatasync) before it returns. After
+  // an error the file ends where it did before, and a later Append may succeed.
   absl::Status Append(const Window& window);
 
  private:
-  RecordWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  int fd_;
-  std::string path_;
+  explicit RecordWriter(DurableFile file) : file_(std::move(file)) {}
+  DurableFile file_;
+  uint64_t end_ = 0;  // where the next record goes
 };
 
 class RecordReader {
  public:
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(
       const std::string& path);
-  ~RecordReader();
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
   // The next window; OutOfRange at the end of the file or at a torn tail
   // (`torn()` tells which); DataLoss with the offset when a whole record is
-  // damaged.
+  // damaged. What a writer appends meanwhile is read by calling again.
   absl::StatusOr<Window> Next();
 
   bool torn() const { return torn_; }
@@ -59,15 +62,11 @@ class RecordReader {
   uint64_t offset() const { return offset_; }
 
  private:
-  RecordReader(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  int fd_;
-  std::string path_;
+  explicit RecordReader(DurableFile file) : file_(std::move(file)) {}
+  DurableFile file_;
   uint64_t offset_ = 0;
   bool torn_ = false;
 };
-
-// CRC-32C (Castagnoli), as the record file and the spool use it.
-uint32_t Crc32c(absl::string_view bytes);
 
 }  // namespace swaplock
 
