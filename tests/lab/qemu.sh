@@ -62,14 +62,14 @@ start_qemu() {  # RELEASE
   if [[ -n $opt_icount ]]; then
     qemu_args+=(-accel tcg,thread=single -icount shift=0,sleep=off -smp 1)
   else
-    qemu_args+=(-accel tcg,thread=multi -smp "$opt_smp")
+    qemu_args+=(-accel "tcg,thread=$qemu_threads" -smp "$opt_smp")
   fi
   if [[ -n $opt_out ]]; then
     qemu_args+=(-virtfs "local,path=$opt_out,mount_tag=out,security_model=none,multidevs=remap")
   fi
   # Both die with their parent, even if the lab is killed outright.
   setpriv --pdeathsig TERM timeout --kill-after=5 "$opt_timeout" \
-    setpriv --pdeathsig KILL "$qemu" "${qemu_args[@]}" \
+    setpriv --pdeathsig KILL "${qemu[@]}" "${qemu_args[@]}" \
     </dev/null >"$work/qemu.log" 2>&1 &
   qemu_pid=$!
 }
