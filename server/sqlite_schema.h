@@ -1,0 +1,154 @@
+// The ledger's tables on SQLite, version kSchemaVersion.
+//
+// Numbers of a host and of a cohort are sums that rows of a batch add to
+// (count = count + excluded.count), so nothing is read to be written back. A
+// table keyed by host has host_id first in its key, which is what a database
+// sharded by host needs.
+#ifndef SWAPLOCK_SERVER_SQLITE_SCHEMA_H_
+#define SWAPLOCK_SERVER_SQLITE_SCHEMA_H_
+
+namespace swaplock {
+
+inline constexpr int kSchemaVersion = 1;
+
+inline constexpr char kSchema[] = R"sql(
+-- Every window ever merged. A key that is here is never merged again.
+CREATE TABLE windows (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  day INTEGER NOT NULL,  -- since 1970 UTC
+  PRIMARY KEY (host_id, boot_id, epoch, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE hosts (
+  host_id TEXT NOT NULL PRIMARY KEY,
+  last_seen_unix_ns INTEGER NOT NULL,
+  -- The last window without its cells and holds: environment and coverage.
+  last_window BLOB NOT NULL,
+  windows INTEGER NOT NULL,
+  duplicates INTEGER NOT NULL,
+  missing INTEGER NOT NULL,
+  agent_cpu_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE host_losses (
+  host_id TEXT NOT NULL,
+  reason INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  PRIMARY KEY (host_id, reason)
+) WITHOUT ROWID;
+
+-- The evidence for verdicts.
+CREATE TABLE host_days (
+  host_id TEXT NOT NULL,
+  kernel_release TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  algorithm TEXT NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  fingerprint INTEGER NOT NULL,  -- of the last window's coverage
+  acquisitions INTEGER NOT NULL,
+  contended INTEGER NOT NULL,
+  waits_over_1ms INTEGER NOT NULL,
+  waits_over_10ms INTEGER NOT NULL,
+  waits_over_100ms INTEGER NOT NULL,
+  wait_ns INTEGER NOT NULL,
+  hold_ns INTEGER NOT NULL,
+  runnable_ns INTEGER NOT NULL,
+  blocked_ns INTEGER NOT NULL,
+  on_cpu_ns INTEGER NOT NULL,
+  unknown_ns INTEGER NOT NULL,
+  longest_wait_ns INTEGER NOT NULL,
+  longest_hold_ns INTEGER NOT NULL,
+  longest_runnable_ns INTEGER NOT NULL,
+  PRIMARY KEY (host_id, kernel_release, day, subsystem, operation, role, mode,
+               algorithm, lock_model, hold_tier, wait_tier)
+) WITHOUT ROWID;
+
+-- The longest holds of each day; others are not kept.
+CREATE TABLE top_holds (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  position INTEGER NOT NULL,  -- among the window's top holds
+  day INTEGER NOT NULL,
+  hold_ns INTEGER NOT NULL,
+  end_unix_ns INTEGER NOT NULL,
+  -- The window with nothing but this hold and the key of its cell.
+  window BLOB NOT NULL,
+  PRIMARY KEY (host_id, boot_id, epoch, seq, position)
+) WITHOUT ROWID;
+CREATE INDEX top_holds_by_length ON top_holds (day, hold_ns);
+
+CREATE TABLE cohorts (
+  kernel_release TEXT NOT NULL,
+  preempt TEXT NOT NULL,
+  windows INTEGER NOT NULL,
+  PRIMARY KEY (kernel_release, preempt)
+) WITHOUT ROWID;
+
+CREATE TABLE cohort_cells (
+  id INTEGER PRIMARY KEY,
+  kernel_release TEXT NOT NULL,
+  preempt TEXT NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  algorithm TEXT NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  acquisitions INTEGER NOT NULL,
+  contended INTEGER NOT NULL,
+  on_cpu_ns INTEGER NOT NULL,
+  unknown_ns INTEGER NOT NULL,
+  waits_owner_running INTEGER NOT NULL,
+  waits_owner_runnable INTEGER NOT NULL,
+  waits_owner_blocked INTEGER NOT NULL,
+  wait_owner_runnable_ns INTEGER NOT NULL,
+  inversions INTEGER NOT NULL,
+  UNIQUE (kernel_release, preempt, subsystem, operation, role, mode, algorithm,
+          lock_model, hold_tier, wait_tier)
+);
+
+CREATE TABLE cohort_distributions (
+  cell_id INTEGER NOT NULL,
+  kind INTEGER NOT NULL,  -- 0 wait, 1 hold, 2 runnable, 3 blocked
+  sum_ns INTEGER NOT NULL,
+  max_ns INTEGER NOT NULL,
+  over_1ms INTEGER NOT NULL,
+  over_10ms INTEGER NOT NULL,
+  over_100ms INTEGER NOT NULL,
+  PRIMARY KEY (cell_id, kind)
+) WITHOUT ROWID;
+
+CREATE TABLE cohort_buckets (
+  cell_id INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,  -- of common/histogram.h
+  count INTEGER NOT NULL,
+  PRIMARY KEY (cell_id, kind, bucket)
+) WITHOUT ROWID;
+
+CREATE TABLE cohort_longest (
+  cell_id INTEGER NOT NULL,
+  hour INTEGER NOT NULL,  -- since 1970 UTC
+  wait_ns INTEGER NOT NULL,
+  hold_ns INTEGER NOT NULL,
+  hold_runnable_ns INTEGER,  -- of that hold; null if unknown
+  PRIMARY KEY (cell_id, hour)
+) WITHOUT ROWID;
+)sql";
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_SERVER_SQLITE_SCHEMA_H_
