@@ -1,0 +1,112 @@
+// The agent's line to the server: sends the spool's windows one at a time and
+// removes each when the server has acknowledged it. Whatever breaks, it
+// connects again after a back-off with full jitter and sends what was not
+// acknowledged once more; the server knows what it has already.
+//
+// Owns one thread, which sleeps whenever nothing is to be done.
+#ifndef SWAPLOCK_AGENT_UPLINK_H_
+#define SWAPLOCK_AGENT_UPLINK_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "agent/backoff.h"
+#include "agent/spool.h"
+#include "agent/telemetry_stream.h"
+#include "common/window.h"
+
+namespace swaplock {
+
+class Uplink {
+ public:
+  struct Options {
+    std::string server;  // host:port
+    // Who says hello while no window waits. A stream for waiting windows says
+    // hello for the oldest one.
+    WindowKey identity;
+    std::string agent_version;
+    absl::Duration first_backoff = absl::Seconds(1);
+    absl::Duration backoff_cap = absl::Seconds(120);
+    absl::Duration keepalive = absl::Seconds(30);
+    // A server that owes an answer for so long is given up.
+    absl::Duration answer_timeout = absl::Seconds(30);
+  };
+
+  struct Stats {
+    bool connected = false;  // welcomed by the server
+    uint64_t streams = 0;    // calls begun
+    uint64_t sent = 0;       // windows, repeated ones included
+    uint64_t acknowledged = 0;
+    uint64_t duplicates = 0;  // of these, known to the server before
+    uint64_t postponed = 0;   // "send it again later"
+    uint64_t refused = 0;     // "never": dropped from the spool
+  };
+
+  // `spool` must outlive the uplink.
+  Uplink(const Options& options, Spool* spool);
+  // Ends the stream at once. What was not acknowledged stays in the spool.
+  ~Uplink();
+  Uplink(const Uplink&) = delete;
+  Uplink& operator=(const Uplink&) = delete;
+
+  // Call it after appending to the spool.
+  void Wake();
+
+  // Sends what waits, then closes the stream. Returns when that is done, when
+  // `timeout` has passed, or when the next attempt would come after it; true if
+  // nothing waits any more. Nothing is sent afterwards.
+  bool Drain(absl::Duration timeout);
+
+  Stats stats() const;
+
+ private:
+  using Instant = std::chrono::steady_clock::time_point;
+
+  void Run();
+  // One stream from hello to its end; OK when there is nothing left to do on
+  // it.
+  absl::Status RunStream();
+  absl::Status Greet(const WindowKey& identity, TelemetryStream* stream);
+  absl::Status SendWindows(const std::string& host_id, TelemetryStream* stream);
+  absl::Status Deliver(const Window& window, TelemetryStream* stream);
+  absl::Status Postpone(const v1::Reject& reject, TelemetryStream* stream);
+  absl::Status Exchange(v1::AgentMessage message, TelemetryStream* stream,
+                        v1::ServerMessage* answer);
+
+  // Sleeps until something changed or `until`; false if it is past `until`.
+  bool Sleep(Instant until);
+  bool Stopping() const;
+  bool Draining() const;
+  void SetConnected(bool connected);
+  void Count(uint64_t Stats::*counter);
+  void Changed();
+
+  const Options options_;
+  Spool* const spool_;
+  Backoff backoff_;  // the thread's
+
+  mutable std::mutex mutex_;
+  // Waits by the monotonic clock: a step of the wall clock must not stretch
+  // them, as it would with absl::Mutex.
+  mutable std::condition_variable condition_;
+  // All guarded by mutex_.
+  bool changed_ = false;
+  bool stopping_ = false;
+  bool draining_ = false;
+  Instant drain_end_;
+  bool finished_ = false;  // the thread has nothing left to do
+  Stats stats_;
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_AGENT_UPLINK_H_
