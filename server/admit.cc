@@ -1,0 +1,229 @@
+#include "server/admit.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace swaplock {
+namespace {
+
+constexpr size_t kMaxCells = 512;
+constexpr size_t kMaxTopHolds = 64;
+constexpr size_t kMaxProbes = 256;
+constexpr size_t kMaxSentences = 64;
+constexpr size_t kMaxLabels = 32;
+
+// 2^50 ns are 13 days, so thousands of such windows fit a signed 64-bit sum.
+constexpr uint64_t kMaxNumber = uint64_t{1} << 50;
+constexpr uint64_t kMaxKeyNumber = uint64_t{1} << 62;
+
+using Checked = std::optional<Refusal>;
+
+Checked CheckText(absl::string_view field, absl::string_view text,
+                  size_t max_bytes) {
+  if (IsPlainText(text, max_bytes)) return std::nullopt;
+  return Refusal{RejectReason::kBadText,
+                 absl::StrCat(field, " is not plain UTF-8 text of at most ",
+                              max_bytes, " bytes")};
+}
+
+Checked CheckNumber(absl::string_view field, uint64_t value,
+                    uint64_t max = kMaxNumber) {
+  if (value <= max) return std::nullopt;
+  return Refusal{RejectReason::kImplausible,
+                 absl::StrCat(field, " is ", value, ", more than ", max)};
+}
+
+Checked CheckSize(absl::string_view field, size_t size, size_t max) {
+  if (size <= max) return std::nullopt;
+  return Refusal{
+      RejectReason::kTooMany,
+      absl::StrCat("it has ", size, " ", field, ", more than ", max)};
+}
+
+// The first refusal of several checks.
+Checked FirstOf(std::initializer_list<Checked> checks) {
+  for (const Checked& check : checks) {
+    if (check.has_value()) return check;
+  }
+  return std::nullopt;
+}
+
+Checked CheckKernel(absl::string_view release) {
+  const auto allowed = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::string_view("._+~-").find(c) != absl::string_view::npos;
+  };
+  if (!release.empty() && release.size() <= 64 &&
+      std::all_of(release.begin(), release.end(), allowed)) {
+    return std::nullopt;
+  }
+  return Refusal{RejectReason::kBadKernel,
+                 "kernel_release is not 1 to 64 letters, digits or ._+~-"};
+}
+
+Checked CheckEnvironment(const Environment& e) {
+  Checked refusal = FirstOf({
+      CheckKernel(e.kernel_release),
+      CheckText("kernel_version", e.kernel_version, 256),
+      CheckText("kernel_build_id", e.kernel_build_id, 128),
+      CheckText("architecture", e.architecture, 32),
+      CheckText("preempt", e.preempt, 16),
+      CheckText("agent_version", e.agent_version, 64),
+      CheckText("swap_backend", e.swap_backend, 32),
+      CheckNumber("memory_bytes", e.memory_bytes, kMaxKeyNumber),
+      CheckSize("labels", e.labels.size(), kMaxLabels),
+  });
+  for (const auto& [name, value] : e.labels) {
+    if (refusal.has_value()) break;
+    refusal = FirstOf({CheckText("a label's name", name, 64),
+                       CheckText("a label's value", value, 256)});
+  }
+  return refusal;
+}
+
+Checked CheckCoverage(const Coverage& coverage) {
+  Checked refusal =
+      FirstOf({CheckSize("probes", coverage.probes.size(), kMaxProbes),
+               CheckSize("sentences of what it cannot measure",
+                         coverage.not_measured.size(), kMaxSentences)});
+  for (const Probe& probe : coverage.probes) {
+    if (refusal.has_value()) break;
+    refusal = FirstOf({CheckText("a probe's name", probe.name, 128),
+                       CheckText("a probe's reason", probe.reason, 512)});
+  }
+  for (const std::string& sentence : coverage.not_measured) {
+    if (refusal.has_value()) break;
+    refusal = CheckText("not_measured", sentence, 512);
+  }
+  return refusal;
+}
+
+Checked CheckDistribution(absl::string_view field, const Distribution& d) {
+  return FirstOf({CheckNumber(field, d.Count()), CheckNumber(field, d.sum_ns),
+                  CheckNumber(field, d.max_ns)});
+}
+
+Checked CheckCell(const Cell& c) {
+  return FirstOf({
+      CheckText("device", c.key.device, 32),
+      CheckText("algorithm", c.key.algorithm, 32),
+      CheckNumber("acquisitions", c.acquisitions),
+      CheckNumber("contended", c.contended),
+      CheckDistribution("wait", c.wait),
+      CheckDistribution("hold", c.hold),
+      CheckDistribution("runnable", c.runnable),
+      CheckDistribution("blocked", c.blocked),
+      CheckNumber("on_cpu_ns", c.on_cpu_ns),
+      CheckNumber("unknown_ns", c.unknown_ns),
+      CheckNumber("waits_owner_running", c.waits_owner_running),
+      CheckNumber("waits_owner_runnable", c.waits_owner_runnable),
+      CheckNumber("waits_owner_blocked", c.waits_owner_blocked),
+      CheckNumber("wait_owner_runnable_ns", c.wait_owner_runnable_ns),
+      CheckNumber("inversions", c.inversions),
+  });
+}
+
+}  // namespace
+
+absl::string_view Name(RejectReason reason) {
+  switch (reason) {
+    case RejectReason::kMalformed:
+      return "malformed";
+    case RejectReason::kWrongHost:
+      return "wrong_host";
+    case RejectReason::kBadKernel:
+      return "bad_kernel_release";
+    case RejectReason::kBadText:
+      return "bad_text";
+    case RejectReason::kTooMany:
+      return "too_many";
+    case RejectReason::kImplausible:
+      return "implausible";
+    case RejectReason::kBusy:
+      return "busy";
+    case RejectReason::kStorage:
+      return "storage";
+  }
+  return "malformed";
+}
+
+bool IsPlainText(absl::string_view text, size_t max_bytes) {
+  if (text.size() > max_bytes) return false;
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    size_t more = 0;
+    uint32_t point = first;
+    uint32_t least = 0;  // below it the encoding is longer than need be
+    if (first >= 0xf0 && first <= 0xf4) {
+      more = 3;
+      point = first & 0x07;
+      least = 0x10000;
+    } else if (first >= 0xe0 && first < 0xf0) {
+      more = 2;
+      point = first & 0x0f;
+      least = 0x800;
+    } else if (first >= 0xc2 && first < 0xe0) {
+      more = 1;
+      point = first & 0x1f;
+      least = 0x80;
+    } else if (first >= 0x80) {
+      return false;
+    }
+    if (more > text.size() - i - 1) return false;
+    for (size_t k = 1; k <= more; ++k) {
+      const auto byte = static_cast<unsigned char>(text[i + k]);
+      if ((byte & 0xc0) != 0x80) return false;
+      point = point << 6 | (byte & 0x3f);
+    }
+    if (point < least || point > 0x10ffff ||
+        (point >= 0xd800 && point <= 0xdfff) || point < 0x20 ||
+        (point >= 0x7f && point <= 0x9f)) {
+      return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+std::optional<Refusal> RefuseHost(absl::string_view host_id) {
+  if (host_id.empty()) {
+    return Refusal{RejectReason::kBadText, "host_id is empty"};
+  }
+  return CheckText("host_id", host_id, 128);
+}
+
+std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id) {
+  if (window.key.host_id != host_id) {
+    return Refusal{RejectReason::kWrongHost,
+                   "its host_id is not the one its stream said hello with"};
+  }
+  Checked refusal = FirstOf({
+      CheckNumber("epoch", window.key.epoch, kMaxKeyNumber),
+      CheckNumber("seq", window.key.seq, kMaxKeyNumber),
+      CheckNumber("agent_cpu_ns", window.overhead.agent_cpu_ns),
+      CheckEnvironment(window.environment),
+      CheckCoverage(window.coverage),
+      CheckSize("cells", window.cells.size(), kMaxCells),
+      CheckSize("top holds", window.top_holds.size(), kMaxTopHolds),
+  });
+  for (const auto& [reason, events] : window.losses) {
+    if (refusal.has_value()) break;
+    refusal = CheckNumber("losses", events);
+  }
+  for (const Cell& cell : window.cells) {
+    if (refusal.has_value()) break;
+    refusal = CheckCell(cell);
+  }
+  for (const Hold& hold : window.top_holds) {
+    if (refusal.has_value()) break;
+    refusal = FirstOf({CheckText("comm", hold.comm, 32),
+                       CheckNumber("a top hold", hold.hold_ns),
+                       CheckNumber("a top hold's wait", hold.wait_ns)});
+  }
+  return refusal;
+}
+
+}  // namespace swaplock

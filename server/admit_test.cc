@@ -1,0 +1,100 @@
+#include "server/admit.h"
+
+#include <gtest/gtest.h>
+
+#include "common/testing.h"
+
+namespace swaplock {
+namespace {
+
+TEST(AdmitTest, TakesAnOrdinaryWindow) {
+  EXPECT_FALSE(Refuse(MakeWindow("a", 1), "a").has_value());
+  EXPECT_FALSE(
+      Refuse(MakeWindow("a", 1, "6.12.57+deb13~rc1_x-amd64"), "a").has_value());
+}
+
+TEST(AdmitTest, RefusesEachKindOfHarm) {
+  const struct {
+    const char* name;
+    RejectReason reason;
+    void (*harm)(Window*);
+  } kCases[] = {
+      {"other host", RejectReason::kWrongHost,
+       [](Window* w) { w->key.host_id = "b"; }},
+      {"no kernel", RejectReason::kBadKernel,
+       [](Window* w) { w->environment.kernel_release = ""; }},
+      {"long kernel", RejectReason::kBadKernel,
+       [](Window* w) { w->environment.kernel_release.assign(65, '6'); }},
+      {"kernel with a quote", RejectReason::kBadKernel,
+       [](Window* w) { w->environment.kernel_release = "6.1\"} 1"; }},
+      {"kernel with a newline", RejectReason::kBadKernel,
+       [](Window* w) { w->environment.kernel_release = "6.1\n"; }},
+      {"preempt mode of two lines", RejectReason::kBadText,
+       [](Window* w) { w->environment.preempt = "a\nb"; }},
+      {"algorithm with an escape", RejectReason::kBadText,
+       [](Window* w) { w->cells[0].key.algorithm = "\x1b[31m"; }},
+      {"device too long", RejectReason::kBadText,
+       [](Window* w) { w->cells[0].key.device.assign(33, 'z'); }},
+      {"comm that is no UTF-8", RejectReason::kBadText,
+       [](Window* w) { w->top_holds[0].comm = "\xff"; }},
+      {"probe's name", RejectReason::kBadText,
+       [](Window* w) { w->coverage.probes[0].name = std::string(1, '\0'); }},
+      {"label's value", RejectReason::kBadText,
+       [](Window* w) { w->environment.labels["tier"] = "\t"; }},
+      {"sentence", RejectReason::kBadText,
+       [](Window* w) { w->coverage.not_measured = {"\r"}; }},
+      {"513 cells", RejectReason::kTooMany,
+       [](Window* w) { w->cells.resize(513); }},
+      {"65 holds", RejectReason::kTooMany,
+       [](Window* w) { w->top_holds.resize(65); }},
+      {"257 probes", RejectReason::kTooMany,
+       [](Window* w) { w->coverage.probes.resize(257); }},
+      {"huge sum", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].wait.sum_ns = uint64_t{1} << 51; }},
+      {"huge count", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].acquisitions = ~uint64_t{0}; }},
+      {"huge loss", RejectReason::kImplausible,
+       [](Window* w) { w->losses[LossReason::kNested] = ~uint64_t{0}; }},
+      {"huge seq", RejectReason::kImplausible,
+       [](Window* w) { w->key.seq = ~uint64_t{0}; }},
+  };
+  for (const auto& test : kCases) {
+    Window window = MakeWindow("a", 1);
+    test.harm(&window);
+    const std::optional<Refusal> refusal = Refuse(window, "a");
+    ASSERT_TRUE(refusal.has_value()) << test.name;
+    EXPECT_EQ(Name(refusal->reason), Name(test.reason)) << test.name;
+    EXPECT_TRUE(IsPlainText(refusal->sentence, 200)) << test.name;
+  }
+}
+
+TEST(AdmitTest, TakesListsAtTheirLimit) {
+  Window window = MakeWindow("a", 1);
+  window.cells.resize(512);
+  window.top_holds.resize(64);
+  window.cells[0].acquisitions = uint64_t{1} << 50;
+  EXPECT_FALSE(Refuse(window, "a").has_value());
+}
+
+TEST(AdmitTest, PlainTextIsUtf8WithoutControls) {
+  for (const char* good : {"", "zram0", "Gr\xc3\xbc\xc3\x9f", "\xe2\x82\xac",
+                           "\xf0\x9f\x94\x92", "{le=\"x\"}", "<b>&"}) {
+    EXPECT_TRUE(IsPlainText(good, 20)) << good;
+  }
+  for (const char* bad :
+       {"\x01", "\x7f", "\xc2\x85", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\x80", "\xc3", "\xe2\x82",
+        "a\nb"}) {
+    EXPECT_FALSE(IsPlainText(bad, 20)) << testing::PrintToString(bad);
+  }
+  EXPECT_FALSE(IsPlainText("123456", 5));
+}
+
+TEST(AdmitTest, RefusesHostsWithoutAName) {
+  EXPECT_TRUE(RefuseHost("").has_value());
+  EXPECT_TRUE(RefuseHost("a\n").has_value());
+  EXPECT_FALSE(RefuseHost("web-17.example").has_value());
+}
+
+}  // namespace
+}  // namespace swaplock

@@ -1,0 +1,46 @@
+#include "server/fleet.h"
+
+#include <algorithm>
+
+namespace swaplock {
+
+void Fleet::Committed(const std::vector<Window>& windows,
+                      const std::vector<Outcome>& outcomes, absl::Time now,
+                      absl::Duration commit_time) {
+  absl::MutexLock lock(&mutex_);
+  ++now_.commits;
+  now_.commit_time += commit_time;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    Merge(windows[i], outcomes[i], now, &now_.state);
+    now_.ingest_lag =
+        std::max(absl::ZeroDuration(), now - CountedAt(windows[i], now));
+  }
+}
+
+void Fleet::Rejected(absl::string_view reason) {
+  absl::MutexLock lock(&mutex_);
+  ++now_.rejected[std::string(reason)];
+}
+
+void Fleet::StreamOpened(const std::string& host_id) {
+  absl::MutexLock lock(&mutex_);
+  ++now_.streams[host_id];
+}
+
+void Fleet::StreamClosed(const std::string& host_id) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = now_.streams.find(host_id);
+  if (it != now_.streams.end() && --it->second == 0) now_.streams.erase(it);
+}
+
+void Fleet::SetVerdicts(std::vector<Verdict> verdicts) {
+  absl::MutexLock lock(&mutex_);
+  now_.verdicts = std::move(verdicts);
+}
+
+FleetSnapshot Fleet::Snapshot() const {
+  absl::MutexLock lock(&mutex_);
+  return now_;
+}
+
+}  // namespace swaplock

@@ -1,0 +1,63 @@
+// The fleet as this server knows it now, for metrics and queries: what the
+// ledger holds, who is connected, what was refused, and the current verdicts.
+//
+// Only what is durable enters: the writer tells it after the commit, so a
+// metric never shows what a crash could take back.
+//
+// Thread-safe: one mutex, held to add or to copy. Readers take a snapshot and
+// work outside it.
+#ifndef SWAPLOCK_SERVER_FLEET_H_
+#define SWAPLOCK_SERVER_FLEET_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "common/window.h"
+#include "server/fleet_state.h"
+#include "server/verdict/verdicts.h"
+
+namespace swaplock {
+
+struct FleetSnapshot {
+  FleetState state;
+  std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
+  std::map<std::string, uint64_t> rejected;  // windows by reason, since start
+  std::vector<Verdict> verdicts;
+  // From the end of the last committed window to its commit; by the host's
+  // clock, so a guess.
+  absl::Duration ingest_lag;
+  uint64_t commits = 0;  // since start
+  absl::Duration commit_time;
+};
+
+class Fleet {
+ public:
+  explicit Fleet(FleetState loaded) { now_.state = std::move(loaded); }
+
+  // The windows are in the ledger, with these outcomes; the commit took
+  // `commit_time` and ended at `now`.
+  void Committed(const std::vector<Window>& windows,
+                 const std::vector<Outcome>& outcomes, absl::Time now,
+                 absl::Duration commit_time);
+  void Rejected(absl::string_view reason);
+  void StreamOpened(const std::string& host_id);
+  void StreamClosed(const std::string& host_id);
+  void SetVerdicts(std::vector<Verdict> verdicts);
+
+  FleetSnapshot Snapshot() const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  FleetSnapshot now_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_SERVER_FLEET_H_
