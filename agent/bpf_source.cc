@@ -1,12 +1,389 @@
 #include "agent/bpf_source.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/device_cells.h"
+#include "agent/environment.h"
+#include "agent/hold_sampler.h"
+#include "agent/kernel_symbols.h"
+#include "agent/lock_catalog.h"
+#include "agent/lock_finder.h"
+#include "agent/probe_trial.h"
+#include "agent/window_builder.h"
+#include "common/log.h"
 
 namespace swaplock {
+namespace {
+
+// How often zram devices and modules are looked at, and the ring is drained.
+constexpr absl::Duration kTick = absl::Seconds(1);
+
+uint64_t NowNs(clockid_t clock) {
+  timespec t = {};
+  clock_gettime(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Memory for cells stays below 8 MiB for all CPUs together, but never below
+// what two devices need.
+int CellsPerCpu(int cpus) {
+  const int fit = static_cast<int>((8 << 20) / sizeof(sl_cell)) / cpus;
+  return std::clamp(fit, SL_BASE_DEVICES + 2 * (SL_OPS + SL_ZS_CELLS), 64);
+}
+
+// Reads the first sector past the page cache, so that the block layer shows
+// the device to the disk_seen program.
+void ReadOneSector(const std::string& device) {
+  const int fd = open(absl::StrCat("/dev/", device).c_str(),
+                      O_RDONLY | O_DIRECT | O_CLOEXEC);
+  if (fd < 0) return;
+  void* buffer = nullptr;
+  if (posix_memalign(&buffer, 4096, 4096) == 0) {
+    if (pread(fd, buffer, 4096, 0) < 0) {
+      // Nothing to do: the device is then not seen, and said to be so.
+    }
+    free(buffer);
+  }
+  close(fd);
+}
+
+bool Exists(const char* path) {
+  struct stat s;
+  return stat(path, &s) == 0;
+}
+
+class BpfSource : public WindowSource {
+ public:
+  BpfSource(const BpfSourceOptions& options, const StopEvent& stop)
+      : options_(options), stop_(stop), builder_(options.top_k) {}
+
+  // Loads what this kernel takes; afterwards windows can be made either way.
+  void Start() {
+    Load();
+    BeginWindow();
+  }
+
+  absl::StatusOr<Window> Next() override {
+    if (finished_) return absl::OutOfRangeError("stopped");
+    bool changed = false;
+    bool stopped = false;
+    for (;;) {
+      const absl::Duration elapsed = absl::Nanoseconds(
+          static_cast<int64_t>(NowNs(CLOCK_BOOTTIME) - start_boottime_ns_));
+      if (elapsed >= options_.interval) break;
+      stopped = stop_.WaitFor(std::min(kTick, options_.interval - elapsed));
+      Drain();
+      changed = HostChanged();
+      if (stopped || changed) break;
+    }
+    Window window = EndWindow();
+    finished_ = stopped;
+    if (changed) {
+      if (modules_changed_) {
+        Load();
+      } else {
+        FindLocks();
+      }
+    }
+    if (!stopped) BeginWindow();
+    return window;
+  }
+
+ private:
+  void Load() {
+    modules_changed_ = false;
+    sampler_.reset();
+    builder_.Restart();
+    btf_zram_ = Exists("/sys/kernel/btf/zram");
+    btf_zsmalloc_ = Exists("/sys/kernel/btf/zsmalloc");
+    symbols_ = ReadKernelSymbols();
+    ProbeTrial trial(symbols_);
+    plan_ = MakePlan(symbols_, [&](ProbeKind kind, const std::string& target) {
+      const bool tracepoint = kind == ProbeKind::kTracepoint;
+      if (Without(tracepoint ? "tp_btf" : "fentry")) {
+        return absl::PermissionDeniedError(
+            absl::StrCat("the agent was told to do without ",
+                         tracepoint ? "tp_btf" : "fentry"));
+      }
+      return trial.Try(kind, target);
+    });
+    failure_.clear();
+    if (!symbols_.has_btf) {
+      failure_ =
+          "this kernel has no type information (/sys/kernel/btf/vmlinux), so "
+          "no BPF program can be loaded: nothing is measured";
+    } else if (plan_.attachments.empty()) {
+      failure_ = "the kernel takes none of the probes: nothing is measured";
+      for (const Probe& probe : plan_.probes) {
+        if (probe.state == ProbeState::kRefused) {
+          failure_ = absl::StrCat(probe.reason, ": nothing is measured");
+        }
+      }
+    } else {
+      const int cpus =
+          std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+      cells_per_cpu_ = CellsPerCpu(cpus);
+      absl::StatusOr<std::unique_ptr<HoldSampler>> sampler =
+          HoldSampler::Load(symbols_, plan_, cells_per_cpu_);
+      if (sampler.ok()) {
+        sampler_ = *std::move(sampler);
+      } else {
+        failure_ =
+            absl::StrCat(sampler.status().message(), ": nothing is measured");
+      }
+    }
+    if (!failure_.empty()) Log(LogLevel::kWarning, failure_);
+    kernel_window_ = 1;
+    if (sampler_ == nullptr) return;
+    cpu_offsets_.clear();
+    for (int cpu = 0; cpu < sampler_->cpus(); ++cpu) {
+      const absl::StatusOr<uint64_t> offset = sampler_->CpuOffset(cpu);
+      if (!offset.ok()) {
+        cpu_offsets_.clear();
+        break;
+      }
+      cpu_offsets_.push_back(*offset);
+    }
+    losses_before_ = sampler_->ReadLosses();
+    FindLocks();
+  }
+
+  // Gives the programs the locks of the zram devices that exist now.
+  void FindLocks() {
+    devices_ = ReadZramDevices();
+    if (sampler_ == nullptr) return;
+    finding_failed_.clear();
+    std::vector<DeviceLocks> found;
+    if (options_.probe_zram_devices && symbols_.Member("zram.mem_pool")) {
+      const auto disks = sampler_->WatchDisks([&] {
+        for (const ZramDevice& d : devices_) {
+          if (d.disksize_bytes > 0) ReadOneSector(d.name);
+        }
+      });
+      if (!disks.ok()) finding_failed_ = std::string(disks.status().message());
+      for (const ZramDevice& d : devices_) {
+        if (!disks.ok() || d.disksize_bytes == 0) continue;
+        const auto at = std::find_if(
+            disks->begin(), disks->end(),
+            [&](const auto& disk) { return disk.first == d.name; });
+        if (at == disks->end()) {
+          finding_failed_ =
+              absl::StrCat(d.name, " could not be read to find its locks");
+          continue;
+        }
+        absl::StatusOr<ZramLocks> locks = FindZramLocks(
+            symbols_,
+            [&](uint64_t address, void* out, size_t bytes) {
+              return sampler_->Peek(address, out, bytes);
+            },
+            at->second);
+        if (locks.ok()) {
+          found.push_back({d, *std::move(locks)});
+        } else {
+          finding_failed_ =
+              absl::StrCat(d.name, ": ", locks.status().message());
+        }
+      }
+    }
+    LockTables tables = AssignCells(plan_, found, ZswapAlgorithm(),
+                                    cpu_offsets_, cells_per_cpu_, &builder_);
+    sampler_->SetComps(tables.comps);
+    sampler_->SetLocks(tables.locks);
+    sampler_->SetRows(plan_.Attaches("owner_switch")
+                          ? tables.rows
+                          : std::vector<sl_row>(tables.rows.size()));
+    left_out_ = std::move(tables.left_out);
+  }
+
+  bool Without(absl::string_view capability) const {
+    return std::find(options_.without.begin(), options_.without.end(),
+                     capability) != options_.without.end();
+  }
+
+  // Whether devices or modules are not what the programs were told.
+  bool HostChanged() {
+    modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
+                       btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
+    return modules_changed_ || devices_ != ReadZramDevices();
+  }
+
+  void BeginWindow() {
+    start_boottime_ns_ = NowNs(CLOCK_BOOTTIME);
+    start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
+    usage_before_ = ReadOwnUsage();
+  }
+
+  void Drain() {
+    if (sampler_ == nullptr) return;
+    std::vector<sl_top_hold> records;
+    sampler_->DrainTop(&records);
+    builder_.AddTop(records);
+  }
+
+  Window EndWindow() {
+    Window window;
+    window.key = {options_.host_id, options_.boot_id, options_.epoch, ++seq_};
+    window.start_boottime_ns = start_boottime_ns_;
+    if (sampler_ != nullptr) {
+      const uint32_t ended = kernel_window_++;
+      sampler_->SetWindow(kernel_window_);
+      std::map<int, sl_cell> totals;
+      uint64_t unstable = 0;
+      for (const auto& [index, meaning] : builder_.meanings()) {
+        totals[index] = sampler_->ReadCell(index, ended, &unstable);
+      }
+      Drain();
+      std::map<int, uint32_t> index_of;
+      window.cells = builder_.TakeCells(totals, &index_of);
+      window.top_holds = builder_.TakeTop(ended, start_monotonic_ns_, index_of);
+      const std::vector<uint64_t> losses = sampler_->ReadLosses();
+      for (size_t i = 1; i < losses.size(); ++i) {
+        const uint64_t lost = losses[i] - losses_before_[i];
+        if (lost > 0) window.losses[static_cast<LossReason>(i)] += lost;
+      }
+      losses_before_ = losses;
+    }
+    window.end_boottime_ns =
+        std::max(NowNs(CLOCK_BOOTTIME), window.start_boottime_ns + 1);
+    const uint64_t awake_ns = NowNs(CLOCK_MONOTONIC) - start_monotonic_ns_;
+    const uint64_t elapsed_ns =
+        window.end_boottime_ns - window.start_boottime_ns;
+    // Two clocks read one after the other differ by less than a millisecond.
+    if (elapsed_ns > awake_ns + 1'000'000) {
+      window.suspended_ns = elapsed_ns - awake_ns;
+    }
+    window.end_unix_ns = NowNs(CLOCK_REALTIME);
+    window.environment = ReadEnvironment();
+    window.environment.agent_version = options_.agent_version;
+    window.environment.labels = options_.labels;
+    window.coverage = TakeCoverage(&window.losses);
+    const OwnUsage usage = ReadOwnUsage();
+    window.overhead.agent_cpu_ns = usage.cpu_ns - usage_before_.cpu_ns;
+    window.overhead.rss_bytes = usage.rss_bytes;
+    window.overhead.map_bytes = sampler_ == nullptr ? 0 : sampler_->map_bytes();
+    return window;
+  }
+
+  Coverage TakeCoverage(std::map<LossReason, uint64_t>* losses) {
+    Coverage out;
+    std::map<std::string, Probe> probes;
+    for (const Probe& probe : plan_.probes) {
+      probes[probe.name] = probe;
+      if (sampler_ == nullptr && probe.state == ProbeState::kAttached) {
+        probes[probe.name].state = ProbeState::kRefused;
+        probes[probe.name].reason = failure_;
+      }
+    }
+    if (sampler_ != nullptr) {
+      std::map<std::string, std::string> probe_of;  // by program
+      for (const Attachment& a : plan_.attachments) {
+        probe_of[a.program] = a.Probe();
+      }
+      for (const auto& [program, reason] : sampler_->refused()) {
+        const auto name = probe_of.find(program);
+        if (name == probe_of.end()) continue;
+        probes[name->second].state = ProbeState::kRefused;
+        probes[name->second].reason = reason;
+        out.not_measured.push_back(
+            absl::StrCat("what ", name->second, " sees: ", reason, "."));
+      }
+      for (const HoldSampler::ProgramStats& now :
+           sampler_->ReadProgramStats()) {
+        HoldSampler::ProgramStats& before = stats_before_[now.program];
+        Probe& probe = probes[probe_of[now.program]];
+        const uint64_t misses = now.misses - before.misses;
+        probe.runs += now.runs - before.runs;
+        probe.run_time_ns += now.run_time_ns - before.run_time_ns;
+        probe.misses += misses;
+        if (misses > 0) (*losses)[LossReason::kRecursion] += misses;
+        before = now;
+      }
+    }
+    for (auto& [name, probe] : probes) out.probes.push_back(std::move(probe));
+    if (!failure_.empty()) {
+      out.not_measured.push_back(absl::StrCat(failure_, "."));
+    } else {
+      out.not_measured.insert(out.not_measured.end(),
+                              plan_.not_measured.begin(),
+                              plan_.not_measured.end());
+      if (!finding_failed_.empty()) {
+        out.not_measured.push_back(
+            absl::StrCat("waits on zram's locks: ", finding_failed_, "."));
+      }
+      if (!left_out_.empty()) {
+        out.not_measured.push_back(
+            absl::StrCat(absl::StrJoin(left_out_, ", "),
+                         " apart from other devices: more devices than cells; "
+                         "their holds are counted together."));
+      }
+    }
+    out.fingerprint = Fingerprint(out.probes, TierCells());
+    return out;
+  }
+
+  // One cell per lock with what the plan says of it: the part of the coverage
+  // that does not depend on which devices exist.
+  std::vector<Cell> TierCells() const {
+    std::vector<Cell> cells(3);
+    cells[0].key.subsystem = Subsystem::kZram;
+    cells[0].lock_model = plan_.zram_model;
+    cells[0].hold_tier = plan_.zram_hold;
+    cells[0].wait_tier = plan_.wait;
+    cells[1].key.subsystem = Subsystem::kZswap;
+    cells[1].lock_model = plan_.zswap_model;
+    cells[1].hold_tier = plan_.zswap_hold;
+    cells[1].wait_tier = plan_.wait;
+    cells[2].key.subsystem = Subsystem::kZsmalloc;
+    cells[2].lock_model = plan_.pool_model;
+    cells[2].wait_tier = plan_.wait;
+    return cells;
+  }
+
+  const BpfSourceOptions options_;
+  const StopEvent& stop_;
+  WindowBuilder builder_;
+  KernelSymbols symbols_;
+  Plan plan_;
+  std::unique_ptr<HoldSampler> sampler_;  // null: nothing can be measured
+  int cells_per_cpu_ = 0;
+  std::string failure_;         // why sampler_ is null
+  std::string finding_failed_;  // why some device's locks are not known
+  std::vector<std::string> left_out_;
+  std::vector<ZramDevice> devices_;
+  std::vector<uint64_t> cpu_offsets_;
+  bool btf_zram_ = false;
+  bool btf_zsmalloc_ = false;
+  bool modules_changed_ = false;
+
+  uint32_t kernel_window_ = 1;
+  uint64_t seq_ = 0;
+  bool finished_ = false;
+  uint64_t start_boottime_ns_ = 0;
+  uint64_t start_monotonic_ns_ = 0;
+  OwnUsage usage_before_;
+  std::vector<uint64_t> losses_before_;
+  std::map<std::string, HoldSampler::ProgramStats> stats_before_;
+};
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<WindowSource>> MakeBpfSource(
-    const BpfSourceOptions&, const StopEvent&) {
-  return absl::UnimplementedError("measure holds by BPF: not built in");
+    const BpfSourceOptions& options, const StopEvent& stop) {
+  auto source = std::make_unique<BpfSource>(options, stop);
+  source->Start();
+  return source;
 }
 
 }  // namespace swaplock

@@ -1,6 +1,8 @@
 // The window source that measures: loads the BPF programs that this kernel
 // takes, attaches them, and makes a window of the cells at the end of each
-// interval.
+// interval. It follows the host: zram devices that come and go, and the zram
+// module when it is loaded later, end the current window early and begin one
+// with the new set-up.
 #ifndef SWAPLOCK_AGENT_BPF_SOURCE_H_
 #define SWAPLOCK_AGENT_BPF_SOURCE_H_
 
@@ -29,17 +31,19 @@ struct BpfSourceOptions {
   std::string agent_version;
   std::map<std::string, std::string> labels;
 
-  // Whether the algorithm of a zram device may be learned by asking the device.
+  // Whether a zram device's locks may be found by reading one sector of it.
+  // Without it, all devices share one row, and waits are not measured.
   bool probe_zram_devices = true;
 
   // Capabilities of the kernel to do without, so that tests reach every tier
-  // on one kernel: "fentry", "kprobe", "tp_btf".
+  // on one kernel: "fentry", "tp_btf".
   std::vector<std::string> without;
 };
 
 // Loads and attaches before it returns. `stop` must outlive the source.
-// PermissionDenied: the process may not load BPF. Unavailable: this kernel
-// takes none of the programs. The message says what was tried.
+//
+// A kernel or a user that permits no BPF is not an error: the windows then have
+// no cells, and their coverage says in one sentence why.
 absl::StatusOr<std::unique_ptr<WindowSource>> MakeBpfSource(
     const BpfSourceOptions& options, const StopEvent& stop);
 

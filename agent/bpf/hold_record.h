@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* What the BPF programs and the agent share: plain C, fixed width, no pointers.
+ *
+ * Cells are cumulative since the programs were loaded; the agent reads them
+ * through a memory map and takes differences. Histogram slots and exceedances
+ * are 32 bits wide and wrap; a difference over one window is right as long as
+ * fewer than 2^32 events fall into it (at 10^7 holds/s: 429 s).
+ */
+#ifndef SWAPLOCK_AGENT_BPF_HOLD_RECORD_H_
+#define SWAPLOCK_AGENT_BPF_HOLD_RECORD_H_
+
+#ifndef __VMLINUX_SLICE__
+#include <linux/types.h>
+#endif
+
+#ifdef __cplusplus
+#define SL_STATIC_ASSERT static_assert
+#else
+#define SL_STATIC_ASSERT _Static_assert
+#endif
+
+/* Slot 0 is the underflow bucket (index 63, up to 2^8 ns), slot 233 the
+ * overflow (above 2^37 ns): common/histogram.h. */
+#define SL_SLOTS 234
+
+struct sl_dist {
+  __u32 slot[SL_SLOTS];
+  __u32 over_1ms;
+  __u32 over_10ms;
+  __u32 over_100ms;
+  /* One maximum for even windows, one for odd ones: the agent reads a window's
+   * after the next has begun. max_window says which window it belongs to. */
+  __u32 max_window[2];
+  __u32 reserved;
+  __u64 sum_ns;
+  __u64 max_ns[2];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_dist) == 984, "struct sl_dist");
+
+/* Acquisitions are the holds' count, contended ones the waits'. */
+struct sl_cell {
+  /* Odd while a program is writing; readers read again when it moved. */
+  __u32 sequence;
+  __u32 reserved;
+  __u64 on_cpu_ns;
+  __u64 unknown_ns;
+  __u64 waits_owner_running;
+  __u64 waits_owner_runnable;
+  __u64 waits_owner_blocked;
+  __u64 wait_owner_runnable_ns;
+  __u64 inversions;
+  struct sl_dist wait;
+  struct sl_dist hold;
+  struct sl_dist runnable;
+  struct sl_dist blocked;
+};
+SL_STATIC_ASSERT(sizeof(struct sl_cell) == 64 + 4 * 984, "struct sl_cell");
+
+/* Offsets of a target's cells from its base: one per operation. */
+enum sl_op {
+  SL_OP_ANY = 0,
+  SL_OP_LOAD = 1,  /* zswap load, zram read */
+  SL_OP_STORE = 2, /* zswap store, zram write */
+  SL_OP_RECOMPRESS = 3,
+  SL_OP_WRITEBACK = 4,
+};
+#define SL_OPS 5
+
+/* A zsmalloc pool's cells: its size classes' locks and its own lock. */
+enum sl_zsmalloc {
+  SL_ZS_CLASS = 0,
+  SL_ZS_POOL_SHARED = 1,
+  SL_ZS_POOL_EXCLUSIVE = 2,
+};
+#define SL_ZS_CELLS 3
+
+/* Fixed cells; those of zram devices and their pools follow. */
+#define SL_BASE_ZSWAP 0
+#define SL_BASE_ZRAM_OTHER SL_OPS /* streams of devices not known (yet) */
+#define SL_BASE_DEVICES (2 * SL_OPS)
+
+enum sl_loss {
+  SL_LOSS_NONE = 0,
+  SL_LOSS_RECURSION = 1,
+  SL_LOSS_RELEASE_UNSEEN = 2,
+  SL_LOSS_ACQUIRE_UNSEEN = 3,
+  SL_LOSS_NO_TASK_STORAGE = 4,
+  SL_LOSS_TOP_RING_FULL = 5,
+  SL_LOSS_NESTED = 6,
+  SL_LOSS_UNSTABLE_SNAPSHOT = 7,
+  SL_LOSS_UNKNOWN_LOCK = 8,
+  SL_LOSS_OWNER_SLOTS_FULL = 9,
+  SL_LOSS_WAIT_UNSEEN = 10,
+};
+#define SL_LOSSES 11
+
+#define SL_TOP 16 /* longest holds kept per CPU and window */
+
+/* Per-CPU state that only this CPU's programs write, and losses. */
+struct sl_cpu {
+  __u64 holder;    /* task on this CPU that is inside a lock, or 0 */
+  __u64 spin_lock; /* spinning for this lock of ours, or 0 */
+  __u64 spin_begin_ns;
+  __u32 spin_cell;
+  __u32 top_window;
+  __u64 top_ns[SL_TOP]; /* durations already reported in top_window */
+  __u64 loss[SL_LOSSES];
+  __u64 reserved[9];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_cpu) == 320, "struct sl_cpu");
+
+/* How waits on a known lock are accounted. */
+enum sl_lock_kind {
+  SL_LOCK_SPIN = 0,    /* spinlock: at contention_end */
+  SL_LOCK_RW_SPIN = 1, /* rwlock: the same, cell + mode */
+  SL_LOCK_HELD = 2,    /* mutex with hold hooks: with the hold it leads to */
+  SL_LOCK_OWNED = 3,   /* mutex seen by tracepoints only: at contention_end */
+};
+
+struct sl_lock {
+  __u32 cell; /* the target's base, or the very cell for spin locks */
+  __u32 kind;
+};
+
+/* Locks that the owner probe compares on one CPU. */
+#define SL_ROW_LOCKS 8
+struct sl_row {
+  __u64 lock[SL_ROW_LOCKS]; /* kernel address of a struct mutex, or 0 */
+  __u32 cell[SL_ROW_LOCKS];
+};
+
+/* An owner that the owner probe follows; only programs touch it. */
+#define SL_OFF 64
+
+struct sl_off {
+  __u64 task; /* 0: free */
+  __u64 lock;
+  __u64 since_ns; /* 0 while the task runs */
+  __u64 woken_ns; /* when a sleeping owner became runnable, or 0 */
+  __u64 pid;
+  __u32 cell;
+  __u32 slept; /* this interval began voluntarily */
+};
+
+/* A zram compressor and where its holds go. */
+#define SL_COMPS 8
+struct sl_comp {
+  __u64 comp; /* struct zcomp *, or 0 */
+  __u32 base;
+  __u32 reserved;
+};
+
+/* One long hold, as it leaves the kernel through the ring buffer. */
+struct sl_top_hold {
+  __u64 acquired_ns; /* CLOCK_MONOTONIC */
+  __u64 hold_ns;
+  __u64 on_cpu_ns;
+  __u64 runnable_ns;
+  __u64 blocked_ns;
+  __u64 unknown_ns;
+  __u64 wait_ns;
+  __u32 window;
+  __u32 cell;
+  __u32 pid;
+  __u32 tgid;
+  __s32 static_prio; /* 120 + nice for the fair classes */
+  __u32 policy;
+  __u32 acquire_cpu;
+  __u32 release_cpu;
+  __u32 preemptions;
+  __u32 reserved;
+  char comm[16];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_top_hold) == 112, "struct sl_top_hold");
+
+#endif /* SWAPLOCK_AGENT_BPF_HOLD_RECORD_H_ */

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Every hook of the agent. agent/lock_catalog.cc says which of them go where on
+ * the running kernel; the agent loads only those. Function programs have no
+ * target here: it is set before loading.
+ */
+#include "agent/bpf/hold_state.bpf.h"
+/* After the kernel's types. */
+#include "agent/bpf/owner_probe.bpf.h"
+
+/* --- zram: the stream's functions are called with and return the lock ---- */
+
+SL_INLINE __u32 sl_comp_base(__u64 comp) {
+  for (int i = 0; i < SL_COMPS; i++)
+    if (comps[i].comp == comp) return comps[i].base;
+  return SL_BASE_ZRAM_OTHER;
+}
+
+/* zcomp_stream_get(comp) returns the stream, its lock taken. */
+SEC("fexit")
+int BPF_PROG(zram_get, void* comp, void* stream) {
+  struct sl_task* task = sl_task_make();
+  if (task)
+    sl_acquired(task, SL_CLASS_ZRAM, sl_comp_base((__u64)comp), SL_OP_ANY,
+                (__u64)stream + zram_lock_offset);
+  return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(zram_put) {
+  struct sl_task* task = sl_task_find();
+  if (task)
+    sl_released(task, SL_CLASS_ZRAM);
+  else
+    sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
+  return 0;
+}
+
+/* zcomp_compress() and zcomp_decompress() tell what the hold is for. */
+SEC("fentry")
+int BPF_PROG(zram_compress) {
+  struct sl_task* task = sl_task_find();
+  if (task) task->hold[SL_CLASS_ZRAM].op = SL_OP_STORE;
+  return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(zram_decompress) {
+  struct sl_task* task = sl_task_find();
+  if (task) task->hold[SL_CLASS_ZRAM].op = SL_OP_LOAD;
+  return 0;
+}
+
+SL_INLINE int sl_outer(enum sl_class class, __u8 op) {
+  struct sl_task* task = sl_task_make();
+  if (task) task->outer_op[class] = op;
+  return 0;
+}
+
+/* recompress_store() and writeback_store(): sysfs files of a zram device. */
+SEC("fentry")
+int BPF_PROG(zram_recompress_begin) {
+  return sl_outer(SL_CLASS_ZRAM, SL_OP_RECOMPRESS);
+}
+SEC("fexit")
+int BPF_PROG(zram_recompress_end) { return sl_outer(SL_CLASS_ZRAM, SL_OP_ANY); }
+SEC("fentry")
+int BPF_PROG(zram_writeback_begin) {
+  return sl_outer(SL_CLASS_ZRAM, SL_OP_WRITEBACK);
+}
+SEC("fexit")
+int BPF_PROG(zram_writeback_end) { return sl_outer(SL_CLASS_ZRAM, SL_OP_ANY); }
+
+/* --- zswap: its lock is inlined, so brackets inside it stand for it ------- */
+
+SEC("fentry")
+int BPF_PROG(zswap_store_begin) {
+  struct sl_task* task = sl_task_make();
+  if (!task) return 0;
+  task->in_store = 1;
+  task->wait.end.ns = 0;
+  return 0;
+}
+
+/* A store that failed inside the lock never came to zswap_release. */
+SEC("fexit")
+int BPF_PROG(zswap_store_end) {
+  struct sl_task* task = sl_task_find();
+  if (!task) return 0;
+  if (task->hold[SL_CLASS_ZSWAP].active) sl_released(task, SL_CLASS_ZSWAP);
+  task->in_store = 0;
+  return 0;
+}
+
+SL_INLINE int sl_zswap_decompress(__u8 inside) {
+  struct sl_task* task = sl_task_make();
+  if (!task) return 0;
+  task->in_decompress = inside;
+  if (inside)
+    task->wait.end.ns = 0;
+  else if (task->hold[SL_CLASS_ZSWAP].active)
+    sl_released(task, SL_CLASS_ZSWAP);
+  return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(zswap_load_begin) { return sl_zswap_decompress(SL_OP_LOAD); }
+SEC("fexit")
+int BPF_PROG(zswap_load_end) { return sl_zswap_decompress(0); }
+
+/* 5.11 to 6.7, where writeback does not call the function that loads do. */
+SEC("fentry")
+int BPF_PROG(zswap_writeback_begin) {
+  return sl_zswap_decompress(SL_OP_WRITEBACK);
+}
+SEC("fexit")
+int BPF_PROG(zswap_writeback_end) { return sl_zswap_decompress(0); }
+
+/* shrink_memcg_cb(): what it decompresses is written back. */
+SEC("fentry")
+int BPF_PROG(zswap_shrink_begin) {
+  return sl_outer(SL_CLASS_ZSWAP, SL_OP_WRITEBACK);
+}
+SEC("fexit")
+int BPF_PROG(zswap_shrink_end) { return sl_outer(SL_CLASS_ZSWAP, SL_OP_ANY); }
+
+SEC("fentry")
+int BPF_PROG(zswap_acquire_store) {
+  struct sl_task* task = sl_task_find();
+  if (task && task->in_store && !task->in_decompress)
+    sl_acquired(task, SL_CLASS_ZSWAP, SL_BASE_ZSWAP, SL_OP_STORE, 0);
+  return 0;
+}
+
+SEC("fentry")
+int BPF_PROG(zswap_acquire_load) {
+  struct sl_task* task = sl_task_find();
+  if (task && task->in_decompress && !task->hold[SL_CLASS_ZSWAP].active)
+    sl_acquired(task, SL_CLASS_ZSWAP, SL_BASE_ZSWAP, task->in_decompress, 0);
+  return 0;
+}
+
+/* The last function inside the lock; some serve zram or other callers too. */
+SL_INLINE int sl_zswap_release(void) {
+  struct sl_task* task = sl_task_find();
+  if (task && task->hold[SL_CLASS_ZSWAP].active)
+    sl_released(task, SL_CLASS_ZSWAP);
+  return 0;
+}
+
+SEC("fexit")
+int BPF_PROG(zswap_release_store) { return sl_zswap_release(); }
+SEC("fexit")
+int BPF_PROG(zswap_release_load) { return sl_zswap_release(); }
+
+/* --- contention: every wait on a lock of ours, whatever can hook it ------- */
+
+SL_INLINE void sl_spin_begin(__u64 lock, struct sl_lock* known, __u32 flags) {
+  struct sl_cpu* cpu = sl_this_cpu();
+  if (!cpu) return;
+  if (cpu->spin_lock) cpu->loss[SL_LOSS_WAIT_UNSEEN] += 1;
+  cpu->spin_cell = known->cell;
+  if (known->kind == SL_LOCK_RW_SPIN && (flags & LCB_F_READ))
+    cpu->spin_cell = known->cell + SL_ZS_POOL_SHARED - SL_ZS_POOL_EXCLUSIVE;
+  cpu->spin_lock = lock;
+  cpu->spin_begin_ns = bpf_ktime_get_ns();
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(contention_begin, void* lock, unsigned int flags) {
+  __u64 address = (__u64)lock;
+  struct sl_lock* known = bpf_map_lookup_elem(&locks, &address);
+  if ((flags & (LCB_F_SPIN | LCB_F_MUTEX)) == LCB_F_SPIN) {
+    if (known) sl_spin_begin(address, known, flags);
+    return 0;
+  }
+  if (!(flags & LCB_F_MUTEX)) return 0;
+  /* A task that is known from an earlier hold, or a lock that is. Nothing is
+   * allocated for other mutexes: their waiters may be inside the allocator. */
+  struct sl_task* task = known ? sl_task_make() : sl_task_find();
+  if (task) sl_wait_begin(&task->wait, address);
+  return 0;
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(contention_end, void* lock, int ret) {
+  __u64 address = (__u64)lock;
+  struct sl_cpu* cpu = sl_this_cpu();
+  if (cpu && cpu->spin_lock == address) {
+    struct sl_cell* cell = sl_cell_at(cpu->spin_cell);
+    cpu->spin_lock = 0;
+    if (!cell) return 0;
+    __u64 ns = bpf_ktime_get_ns() - cpu->spin_begin_ns;
+    cell->sequence += 1;
+    sl_count_wait(cell, ns, SL_OWNER_NONE, 0, 0);
+    cell->sequence += 1;
+    return 0;
+  }
+  struct sl_task* task = sl_task_find();
+  if (!task || !task->wait.waiting || task->wait.lock != address) return 0;
+  if (ret) { /* gave up on a signal */
+    task->wait.waiting = 0;
+    return 0;
+  }
+  sl_wait_end(&task->wait);
+  struct sl_lock* known = bpf_map_lookup_elem(&locks, &address);
+  if (!known || known->kind != SL_LOCK_OWNED) return 0;
+  struct sl_cell* cell = sl_cell_at(known->cell);
+  if (!cell) return 0;
+  cell->sequence += 1;
+  sl_count_wait(cell, task->wait.end.ns - task->wait.begin_ns,
+                task->wait.owner_state, task->wait.inversion,
+                task->wait.owner_runnable_ns);
+  cell->sequence += 1;
+  task->wait.end.ns = 0;
+  return 0;
+}
+
+/* --- the scheduler -------------------------------------------------------- */
+
+/* With hold hooks: how long a holder slept. Nothing is read unless the task
+ * that leaves is inside a lock, or some task was switched out inside one. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switch_hook, bool preempt, struct task_struct* prev,
+             struct task_struct* next) {
+  struct sl_cpu* cpu = sl_this_cpu();
+  if (!cpu) return 0;
+  if (cpu->holder == (__u64)prev) {
+    struct sl_task* task = bpf_task_storage_get(&tasks, prev, 0, 0);
+    cpu->holder = 0;
+    if (task && (task->hold[SL_CLASS_ZSWAP].active ||
+                 task->hold[SL_CLASS_ZRAM].active)) {
+      sl_settle_sleep(task, prev);
+      task->off = 1;
+      task->off_since_ns = 0;
+      if (prev->nvcsw != task->nvcsw_seen) {
+        task->nvcsw_seen = prev->nvcsw;
+        task->off_run_delay = prev->sched_info.run_delay;
+        task->off_since_ns = bpf_ktime_get_ns();
+      }
+      __sync_fetch_and_add(&holders_off, 1);
+    }
+  }
+  if (!holders_off) return 0;
+  struct sl_task* task = bpf_task_storage_get(&tasks, next, 0, 0);
+  if (!task || !task->off) return 0;
+  __sync_fetch_and_add(&holders_off, -1);
+  task->off = 0;
+  cpu->holder = (__u64)next;
+  if (task->off_since_ns)
+    task->off_ns = bpf_ktime_get_ns() - task->off_since_ns;
+  return 0;
+}
+
+/* Without hold hooks: the owner probe. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(owner_switch, bool preempt, struct task_struct* prev,
+             struct task_struct* next) {
+  if (!owner_rows) return 0;
+  sl_owner_leaves(preempt, prev);
+  if (off_used) sl_owner_returns(next);
+  return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(owner_wakeup, struct task_struct* t) {
+  if (off_used) sl_owner_woken(t);
+  return 0;
+}
+
+/* --- finding locks: run by the agent, never attached for long ------------- */
+
+/* struct zram addresses, by the device's first sector read. */
+#define SL_DISKS 16
+struct {
+  char name[32];
+  __u64 private_data;
+} disks[SL_DISKS];
+__u32 disks_seen = 0;
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(disk_seen, struct bio* bio) {
+  struct gendisk* disk = bio->bi_bdev->bd_disk;
+  char name[32];
+  bpf_probe_read_kernel(name, sizeof(name), disk->disk_name);
+  if (name[0] != 'z' || name[1] != 'r' || name[2] != 'a' || name[3] != 'm')
+    return 0;
+  __u64 private_data = (__u64)disk->private_data;
+  for (int i = 0; i < SL_DISKS; i++)
+    if (disks[i].private_data == private_data) return 0;
+  __u32 at = __sync_fetch_and_add(&disks_seen, 1);
+  if (at >= SL_DISKS) return 0;
+  __builtin_memcpy(disks[at].name, name, sizeof(name));
+  disks[at].private_data = private_data;
+  return 0;
+}
+
+/* Kernel memory for the agent, which knows the layout from BTF. */
+#define SL_PEEK 4096
+__u64 peek_address = 0;
+__u32 peek_bytes = 0;
+__s32 peek_error = 0;
+char peek_out[SL_PEEK];
+
+SEC("raw_tp/swaplock_peek")
+int peek(void* ctx) {
+  __u32 bytes = peek_bytes;
+  if (bytes > SL_PEEK) bytes = SL_PEEK;
+  peek_error = bpf_probe_read_kernel(peek_out, bytes, (void*)peek_address);
+  return 0;
+}
+
+/* __per_cpu_offset[cpu]: where a per-CPU array's element lies for that CPU,
+ * less the array's own per-CPU pointer. */
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u64);
+} yardstick SEC(".maps");
+
+__u32 offset_cpu = 0;
+__u64 offset_out = 0;
+
+SEC("raw_tp/swaplock_cpu_offset")
+int cpu_offset(void* ctx) {
+  __u32 zero = 0;
+  __u32 at = bpf_core_field_offset(struct bpf_array, pptrs);
+  offset_out = 0;
+  /* Arithmetic on a map's address is refused, so its head is copied first. */
+  if (at > 500) return 0;
+  if (bpf_probe_read_kernel(peek_out, 512, &yardstick)) return 0;
+  void* element = bpf_map_lookup_percpu_elem(&yardstick, &zero, offset_cpu);
+  if (!element) return 0;
+  /* Through memory, so that the verifier sees a number. */
+  *(volatile __u64*)&offset_out = (__u64)element;
+  offset_out =
+      *(volatile __u64*)&offset_out - *(__u64*)(peek_out + (at & 0x1f8));
+  return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* The few kernel types that the programs read, field by field; libbpf relocates
+ * every access to the running kernel's layout (CO-RE), so order, size and
+ * neighbours do not matter here. Field names are checked on 5.15 to 7.3. */
+#ifndef SWAPLOCK_AGENT_BPF_KERNEL_TYPES_BPF_H_
+#define SWAPLOCK_AGENT_BPF_KERNEL_TYPES_BPF_H_
+
+#define __VMLINUX_SLICE__
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u32 __wsum;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* include/uapi/linux/bpf.h */
+enum {
+  BPF_MAP_TYPE_HASH = 1,
+  BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_RINGBUF = 27,
+  BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_NO_PREALLOC = 1, BPF_F_MMAPABLE = 1024 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+
+/* include/trace/events/lock.h: flags of lock:contention_begin, 5.19 on. */
+enum {
+  LCB_F_SPIN = 1,
+  LCB_F_READ = 2,
+  LCB_F_WRITE = 4,
+  LCB_F_RT = 8,
+  LCB_F_PERCPU = 16,
+  LCB_F_MUTEX = 32,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+                             apply_to = record)
+
+/* arch/x86/include/asm/ptrace.h: only for the register macros of libbpf. */
+struct pt_regs {
+  unsigned long di, si, dx, cx, r8, r9, ax, sp, ip;
+};
+
+struct sched_info {
+  unsigned long long run_delay;
+};
+
+struct task_struct {
+  unsigned int __state; /* 5.14 on */
+  int on_cpu;           /* int up to 7.1, u8 from 7.2 */
+  int prio;
+  int static_prio;
+  unsigned int policy;
+  struct sched_info sched_info;
+  int pid;
+  int tgid;
+  unsigned long nvcsw;
+  unsigned long nivcsw;
+  char comm[16];
+};
+
+/* Before 5.14: `volatile long state`. */
+struct task_struct___state {
+  long state;
+};
+
+typedef struct {
+  long long counter;
+} atomic64_t;
+typedef atomic64_t atomic_long_t;
+
+struct mutex {
+  atomic_long_t owner; /* task address; bits 0..2 are flags (mutex.c) */
+};
+
+struct gendisk {
+  char disk_name[32];
+  void* private_data;
+};
+
+struct block_device {
+  struct gendisk* bd_disk;
+};
+
+struct bio {
+  struct block_device* bi_bdev;
+};
+
+struct bpf_array {
+  void* pptrs[1];
+};
+
+#pragma clang attribute pop
+
+#endif /* SWAPLOCK_AGENT_BPF_KERNEL_TYPES_BPF_H_ */

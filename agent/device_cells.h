@@ -1,0 +1,46 @@
+// Which cells of the kernel's array belong to which zram device: gives a device
+// its cells when it appears, says what they mean, and where its locks go.
+//
+// Pure; not thread-safe.
+#ifndef SWAPLOCK_AGENT_DEVICE_CELLS_H_
+#define SWAPLOCK_AGENT_DEVICE_CELLS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/bpf/hold_record.h"
+#include "agent/environment.h"
+#include "agent/lock_catalog.h"
+#include "agent/lock_finder.h"
+#include "agent/window_builder.h"
+
+namespace swaplock {
+
+struct DeviceLocks {
+  ZramDevice device;
+  ZramLocks locks;
+};
+
+// Everything the programs are told about locks.
+struct LockTables {
+  std::vector<sl_comp> comps;
+  std::vector<std::pair<uint64_t, sl_lock>> locks;
+  std::vector<sl_row> rows;  // one per CPU
+  // Devices for which no cells were left; theirs go to the common ones.
+  std::vector<std::string> left_out;
+};
+
+// Sets the meanings of all cells in `builder` and returns the tables.
+// `cpu_offsets` has one entry per possible CPU; empty when unknown, and then
+// no per-CPU lock's address is.
+LockTables AssignCells(const Plan& plan,
+                       const std::vector<DeviceLocks>& devices,
+                       const std::string& zswap_algorithm,
+                       const std::vector<uint64_t>& cpu_offsets,
+                       int cells_per_cpu, WindowBuilder* builder);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_AGENT_DEVICE_CELLS_H_

@@ -1,0 +1,401 @@
+#include "agent/hold_sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/bpf/hold_sampler.skel.h"
+#include "agent/probe_trial.h"
+
+namespace swaplock {
+namespace {
+
+// Programs that run by themselves or by request, never on a lock path.
+constexpr const char* kFinders[] = {"peek", "cpu_offset"};
+
+// The last words of the verifier, for the log of a refused program.
+thread_local std::string* libbpf_log = nullptr;
+
+int CollectLog(libbpf_print_level level, const char* format, va_list args) {
+  if (level == LIBBPF_DEBUG || libbpf_log == nullptr) return 0;
+  char line[1024];
+  const int n = vsnprintf(line, sizeof(line), format, args);
+  if (n > 0 && libbpf_log->size() < 64 * 1024) libbpf_log->append(line);
+  return n;
+}
+
+absl::Status FromErrno(absl::string_view what, int error) {
+  const std::string text = absl::StrCat(
+      what, ": ",
+      strerrorname_np(error) == nullptr ? "error" : strerrorname_np(error));
+  if (error == EPERM || error == EACCES) {
+    const std::string why = WhyNotPermitted();
+    return absl::PermissionDeniedError(
+        why.empty() ? text : absl::StrCat(text, " (", why, ")"));
+  }
+  return absl::UnavailableError(text);
+}
+
+size_t PageUp(size_t bytes) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+// Elements of an array map lie at multiples of 8 bytes.
+static_assert(sizeof(sl_cell) % 8 == 0 && sizeof(sl_cpu) % 8 == 0);
+
+void AddDist(const sl_dist& from, uint32_t window, sl_dist* to) {
+  for (int i = 0; i < SL_SLOTS; ++i) to->slot[i] += from.slot[i];
+  to->over_1ms += from.over_1ms;
+  to->over_10ms += from.over_10ms;
+  to->over_100ms += from.over_100ms;
+  to->sum_ns += from.sum_ns;
+  const uint32_t slot = window & 1;
+  if (from.max_window[slot] == window) {
+    to->max_ns[0] = std::max(to->max_ns[0], from.max_ns[slot]);
+  }
+}
+
+}  // namespace
+
+struct HoldSampler::Skeleton {
+  hold_sampler* s = nullptr;
+  ring_buffer* ring = nullptr;
+  std::vector<sl_top_hold>* drained = nullptr;
+  std::map<std::string, bpf_link*> links;
+  ~Skeleton() {
+    for (auto& [name, link] : links) bpf_link__destroy(link);
+    ring_buffer__free(ring);
+    hold_sampler__destroy(s);
+  }
+};
+
+HoldSampler::HoldSampler() = default;
+
+HoldSampler::~HoldSampler() {
+  if (cells_ != nullptr) munmap(const_cast<sl_cell*>(cells_), cells_bytes_);
+  if (cpu_ != nullptr) munmap(const_cast<sl_cpu*>(cpu_), cpu_bytes_);
+}
+
+absl::Status HoldSampler::Open(const KernelSymbols& symbols, const Plan& plan,
+                               int cells_per_cpu,
+                               const std::vector<std::string>& leave_out) {
+  skeleton_ = std::make_unique<Skeleton>();
+  skeleton_->s = hold_sampler__open();
+  if (skeleton_->s == nullptr) return FromErrno("open the BPF object", errno);
+  hold_sampler* s = skeleton_->s;
+  const auto left_out = [&](absl::string_view name) {
+    return std::find(leave_out.begin(), leave_out.end(), name) !=
+           leave_out.end();
+  };
+  bpf_program* program;
+  bpf_object__for_each_program(program, s->obj) {
+    const char* name = bpf_program__name(program);
+    bool wanted = !left_out(name);
+    if (wanted && std::find(std::begin(kFinders), std::end(kFinders),
+                            absl::string_view(name)) == std::end(kFinders)) {
+      const auto a = std::find_if(
+          plan.attachments.begin(), plan.attachments.end(),
+          [name](const Attachment& a) { return a.program == name; });
+      wanted = a != plan.attachments.end();
+      if (wanted && a->kind != ProbeKind::kTracepoint) {
+        const int error =
+            bpf_program__set_attach_target(program, 0, a->target.c_str());
+        if (error != 0) {
+          refused_.emplace_back(name, absl::StrCat("find ", a->Probe(), ": ",
+                                                   strerrorname_np(-error)));
+          wanted = false;
+        }
+      }
+    }
+    bpf_program__set_autoload(program, wanted);
+  }
+  cpus_ = libbpf_num_possible_cpus();
+  cells_per_cpu_ = cells_per_cpu;
+  const uint32_t cpus = static_cast<uint32_t>(cpus_);
+  s->rodata->cells_per_cpu = static_cast<uint32_t>(cells_per_cpu);
+  if (const KernelMember* lock = symbols.Member("zcomp_strm.lock")) {
+    s->rodata->zram_lock_offset = lock->offset_bytes;
+  }
+  s->rodata->blocked_known =
+      plan.Attaches("switch_hook") && !left_out("switch_hook");
+  bpf_map__set_max_entries(s->maps.cells,
+                           cpus * static_cast<uint32_t>(cells_per_cpu));
+  bpf_map__set_max_entries(s->maps.cpus, cpus);
+  bpf_map__set_max_entries(s->maps.rows, cpus);
+  uint32_t ring = 256 * 1024;
+  while (ring < cpus * 32 * 1024 && ring < 4 * 1024 * 1024) ring *= 2;
+  bpf_map__set_max_entries(s->maps.top_ring, ring);
+  const int error = hold_sampler__load(s);
+  if (error != 0) return FromErrno("load the BPF programs", -error);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<HoldSampler>> HoldSampler::Load(
+    const KernelSymbols& symbols, const Plan& plan, int cells_per_cpu) {
+  std::string log;
+  libbpf_log = &log;
+  libbpf_set_print(CollectLog);
+  std::unique_ptr<HoldSampler> sampler(new HoldSampler);
+  absl::Status status = sampler->Open(symbols, plan, cells_per_cpu, {});
+  if (!status.ok() && !absl::IsPermissionDenied(status)) {
+    // Some program does not pass this kernel's verifier. Find out which by
+    // loading each alone, and go on without it.
+    std::vector<std::string> names;
+    for (const Attachment& a : plan.attachments) names.push_back(a.program);
+    names.insert(names.end(), std::begin(kFinders), std::end(kFinders));
+    std::vector<std::string> bad;
+    std::vector<std::pair<std::string, std::string>> refused;
+    for (const std::string& name : names) {
+      std::vector<std::string> others = names;
+      others.erase(std::find(others.begin(), others.end(), name));
+      log.clear();
+      HoldSampler alone;
+      const absl::Status one = alone.Open(symbols, plan, cells_per_cpu, others);
+      if (one.ok()) continue;
+      bad.push_back(name);
+      refused.emplace_back(name, std::string(one.message()));
+    }
+    sampler.reset(new HoldSampler);
+    status = sampler->Open(symbols, plan, cells_per_cpu, bad);
+    sampler->refused_ = refused;
+  }
+  libbpf_log = nullptr;
+  if (!status.ok()) return status;
+  status = sampler->MapMemory();
+  if (!status.ok()) return status;
+  sampler->AttachAll(plan);
+  return sampler;
+}
+
+absl::Status HoldSampler::MapMemory() {
+  hold_sampler* s = skeleton_->s;
+  cells_bytes_ =
+      PageUp(sizeof(sl_cell) * static_cast<size_t>(cpus_ * cells_per_cpu_));
+  cpu_bytes_ = PageUp(sizeof(sl_cpu) * static_cast<size_t>(cpus_));
+  void* cells = mmap(nullptr, cells_bytes_, PROT_READ, MAP_SHARED,
+                     bpf_map__fd(s->maps.cells), 0);
+  if (cells == MAP_FAILED) return FromErrno("map the cells", errno);
+  cells_ = static_cast<const sl_cell*>(cells);
+  void* cpus = mmap(nullptr, cpu_bytes_, PROT_READ, MAP_SHARED,
+                    bpf_map__fd(s->maps.cpus), 0);
+  if (cpus == MAP_FAILED) return FromErrno("map the per-CPU state", errno);
+  cpu_ = static_cast<const sl_cpu*>(cpus);
+  skeleton_->ring = ring_buffer__new(
+      bpf_map__fd(s->maps.top_ring),
+      [](void* context, void* record, size_t bytes) {
+        auto* drained = static_cast<Skeleton*>(context)->drained;
+        if (drained != nullptr && bytes >= sizeof(sl_top_hold)) {
+          drained->push_back(*static_cast<const sl_top_hold*>(record));
+        }
+        return 0;
+      },
+      skeleton_.get(), nullptr);
+  if (skeleton_->ring == nullptr) return FromErrno("open the ring", errno);
+  bpf_map* map;
+  bpf_object__for_each_map(map, s->obj) {
+    map_bytes_ += static_cast<uint64_t>(bpf_map__value_size(map)) *
+                  bpf_map__max_entries(map);
+  }
+  map_bytes_ += bpf_map__max_entries(s->maps.top_ring);
+  return absl::OkStatus();
+}
+
+void HoldSampler::AttachAll(const Plan& plan) {
+  for (const Attachment& a : plan.attachments) {
+    if (a.program == "disk_seen") continue;  // by WatchDisks, for a moment
+    bpf_program* program =
+        bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
+    if (program == nullptr || !bpf_program__autoload(program)) continue;
+    bpf_link* link = bpf_program__attach(program);
+    if (link == nullptr) {
+      refused_.emplace_back(a.program, absl::StrCat("attach ", a.Probe(), ": ",
+                                                    strerrorname_np(errno)));
+      continue;
+    }
+    skeleton_->links[a.program] = link;
+  }
+}
+
+sl_cell HoldSampler::ReadCell(int index, uint32_t window,
+                              uint64_t* unstable) const {
+  sl_cell total = {};
+  for (int cpu = 0; cpu < cpus_; ++cpu) {
+    const sl_cell* at = cells_ + cpu * cells_per_cpu_ + index;
+    const auto* sequence =
+        reinterpret_cast<const std::atomic<uint32_t>*>(&at->sequence);
+    if (sequence->load(std::memory_order_acquire) == 0) continue;  // untouched
+    sl_cell copy;
+    bool stable = false;
+    for (int attempt = 0; attempt < 16 && !stable; ++attempt) {
+      const uint32_t before = sequence->load(std::memory_order_acquire);
+      memcpy(&copy, at, sizeof(copy));
+      std::atomic_thread_fence(std::memory_order_acquire);
+      stable = (before & 1) == 0 &&
+               sequence->load(std::memory_order_relaxed) == before;
+    }
+    // A program that was preempted in mid-write leaves one event half counted.
+    // window_builder carries the difference over to the next window.
+    if (!stable) ++*unstable;
+    total.on_cpu_ns += copy.on_cpu_ns;
+    total.unknown_ns += copy.unknown_ns;
+    total.waits_owner_running += copy.waits_owner_running;
+    total.waits_owner_runnable += copy.waits_owner_runnable;
+    total.waits_owner_blocked += copy.waits_owner_blocked;
+    total.wait_owner_runnable_ns += copy.wait_owner_runnable_ns;
+    total.inversions += copy.inversions;
+    AddDist(copy.wait, window, &total.wait);
+    AddDist(copy.hold, window, &total.hold);
+    AddDist(copy.runnable, window, &total.runnable);
+    AddDist(copy.blocked, window, &total.blocked);
+  }
+  return total;
+}
+
+std::vector<uint64_t> HoldSampler::ReadLosses() const {
+  std::vector<uint64_t> out(SL_LOSSES);
+  for (int cpu = 0; cpu < cpus_; ++cpu) {
+    for (size_t i = 0; i < SL_LOSSES; ++i) {
+      out[i] += *const_cast<const volatile __u64*>(&cpu_[cpu].loss[i]);
+    }
+  }
+  return out;
+}
+
+void HoldSampler::DrainTop(std::vector<sl_top_hold>* out) {
+  skeleton_->drained = out;
+  ring_buffer__consume(skeleton_->ring);
+  skeleton_->drained = nullptr;
+}
+
+void HoldSampler::SetWindow(uint32_t window) {
+  *const_cast<volatile __u32*>(&skeleton_->s->data->window) = window;
+}
+
+void HoldSampler::SetComps(const std::vector<sl_comp>& comps) {
+  for (size_t i = 0; i < SL_COMPS; ++i) {
+    sl_comp& slot = skeleton_->s->bss->comps[i];
+    const sl_comp wanted = i < comps.size() ? comps[i] : sl_comp{};
+    // A program that reads between these sees a compressor that is nobody's.
+    *const_cast<volatile __u64*>(&slot.comp) = 0;
+    *const_cast<volatile __u32*>(&slot.base) = wanted.base;
+    *const_cast<volatile __u64*>(&slot.comp) = wanted.comp;
+  }
+}
+
+void HoldSampler::SetLocks(
+    const std::vector<std::pair<uint64_t, sl_lock>>& locks) {
+  const int map = bpf_map__fd(skeleton_->s->maps.locks);
+  std::vector<uint64_t> now;
+  for (const auto& [address, lock] : locks) {
+    if (bpf_map_update_elem(map, &address, &lock, BPF_ANY) == 0) {
+      now.push_back(address);
+    }
+  }
+  std::sort(now.begin(), now.end());
+  for (const uint64_t address : known_locks_) {
+    if (!std::binary_search(now.begin(), now.end(), address)) {
+      bpf_map_delete_elem(map, &address);
+    }
+  }
+  known_locks_ = std::move(now);
+}
+
+void HoldSampler::SetRows(const std::vector<sl_row>& rows) {
+  uint32_t used = 0;
+  for (uint32_t cpu = 0; cpu < rows.size(); ++cpu) {
+    bpf_map_update_elem(bpf_map__fd(skeleton_->s->maps.rows), &cpu, &rows[cpu],
+                        BPF_ANY);
+    if (rows[cpu].lock[0] != 0) ++used;
+  }
+  *const_cast<volatile __u32*>(&skeleton_->s->bss->owner_rows) = used;
+}
+
+absl::Status HoldSampler::Peek(uint64_t address, void* out,
+                               size_t bytes) const {
+  auto* bss = skeleton_->s->bss;
+  if (bytes > sizeof(bss->peek_out)) {
+    return absl::InvalidArgumentError("peek: more than 4096 bytes");
+  }
+  bss->peek_address = address;
+  bss->peek_bytes = static_cast<uint32_t>(bytes);
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  const int error = bpf_prog_test_run_opts(
+      bpf_program__fd(skeleton_->s->progs.peek), &options);
+  if (error != 0) return FromErrno("run the peek program", -error);
+  if (bss->peek_error != 0) {
+    return absl::NotFoundError(
+        absl::StrCat("no kernel memory at 0x", absl::Hex(address)));
+  }
+  memcpy(out, bss->peek_out, bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> HoldSampler::CpuOffset(int cpu) const {
+  auto* bss = skeleton_->s->bss;
+  bss->offset_cpu = static_cast<uint32_t>(cpu);
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  const int error = bpf_prog_test_run_opts(
+      bpf_program__fd(skeleton_->s->progs.cpu_offset), &options);
+  if (error != 0) return FromErrno("run the per-CPU offset program", -error);
+  if (bss->offset_out == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("no per-CPU offset for CPU ", cpu));
+  }
+  return bss->offset_out;
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, uint64_t>>>
+HoldSampler::WatchDisks(const std::function<void()>& touch) {
+  auto* bss = skeleton_->s->bss;
+  bpf_program* program = skeleton_->s->progs.disk_seen;
+  if (!bpf_program__autoload(program)) {
+    return absl::UnavailableError("tp_btf/block_bio_queue is not loaded");
+  }
+  memset(bss->disks, 0, sizeof(bss->disks));
+  bss->disks_seen = 0;
+  bpf_link* link = bpf_program__attach(program);
+  if (link == nullptr) {
+    return FromErrno("attach tp_btf/block_bio_queue", errno);
+  }
+  touch();
+  bpf_link__destroy(link);
+  std::map<std::string, uint64_t> found;
+  const size_t seen = std::min<size_t>(
+      bss->disks_seen, sizeof(bss->disks) / sizeof(bss->disks[0]));
+  for (size_t i = 0; i < seen; ++i) {
+    const auto& disk = bss->disks[i];
+    if (disk.private_data == 0) continue;
+    found[std::string(disk.name, strnlen(disk.name, sizeof(disk.name)))] =
+        disk.private_data;
+  }
+  return std::vector<std::pair<std::string, uint64_t>>(found.begin(),
+                                                       found.end());
+}
+
+std::vector<HoldSampler::ProgramStats> HoldSampler::ReadProgramStats() const {
+  std::vector<ProgramStats> out;
+  for (const auto& [name, link] : skeleton_->links) {
+    const bpf_program* program =
+        bpf_object__find_program_by_name(skeleton_->s->obj, name.c_str());
+    bpf_prog_info info = {};
+    uint32_t length = sizeof(info);
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length) != 0) {
+      continue;
+    }
+    out.push_back(
+        {name, info.run_cnt, info.run_time_ns, info.recursion_misses});
+  }
+  return out;
+}
+
+}  // namespace swaplock

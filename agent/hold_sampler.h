@@ -1,0 +1,111 @@
+// The loaded BPF programs: one object, those of its programs that the plan
+// asks for, and the maps between kernel and agent. Loading is loose: a program
+// that the kernel refuses is left out, said so in probes(), and the others run.
+//
+// Everything is detached and freed by the destructor; nothing is pinned, so
+// nothing stays behind when the process is killed.
+//
+// Not thread-safe.
+#ifndef SWAPLOCK_AGENT_HOLD_SAMPLER_H_
+#define SWAPLOCK_AGENT_HOLD_SAMPLER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/bpf/hold_record.h"
+#include "agent/kernel_symbols.h"
+#include "agent/lock_catalog.h"
+#include "common/window.h"
+
+namespace swaplock {
+
+class HoldSampler {
+ public:
+  // Loads and attaches what `plan` says. PermissionDenied when the kernel lets
+  // this process load no BPF at all; Unavailable when no program was taken.
+  static absl::StatusOr<std::unique_ptr<HoldSampler>> Load(
+      const KernelSymbols& symbols, const Plan& plan, int cells_per_cpu);
+  ~HoldSampler();
+  HoldSampler(const HoldSampler&) = delete;
+  HoldSampler& operator=(const HoldSampler&) = delete;
+
+  // Programs of the plan that could not be loaded or attached after all, by
+  // name of the program, with the reason.
+  const std::vector<std::pair<std::string, std::string>>& refused() const {
+    return refused_;
+  }
+
+  // Possible CPUs: rows of cells exist for all of them.
+  int cpus() const { return cpus_; }
+
+  // Cell `index` summed over CPUs, cumulative; 32-bit fields modulo 2^32.
+  // max_ns[0] is the maximum in `window`, which may have ended one before the
+  // current. Reads again while a program is writing; `unstable` grows by the
+  // cells that never came to rest.
+  sl_cell ReadCell(int index, uint32_t window, uint64_t* unstable) const;
+  // Losses since loading, by enum sl_loss.
+  std::vector<uint64_t> ReadLosses() const;
+
+  // Takes the records that came through the ring since the last call.
+  void DrainTop(std::vector<sl_top_hold>* out);
+
+  // The number of the window that begins now.
+  void SetWindow(uint32_t window);
+
+  void SetComps(const std::vector<sl_comp>& comps);
+  // Replaces all known locks.
+  void SetLocks(const std::vector<std::pair<uint64_t, sl_lock>>& locks);
+  // Replaces the owner probe's locks; one row per CPU, cpus() of them.
+  void SetRows(const std::vector<sl_row>& rows);
+
+  // Copies kernel memory; up to 4096 bytes.
+  absl::Status Peek(uint64_t address, void* out, size_t bytes) const;
+  // What is added to a per-CPU pointer for this CPU's instance.
+  absl::StatusOr<uint64_t> CpuOffset(int cpu) const;
+  // Runs `touch`, which reads from zram devices, and returns the devices'
+  // names and struct zram addresses as the block layer showed them.
+  absl::StatusOr<std::vector<std::pair<std::string, uint64_t>>> WatchDisks(
+      const std::function<void()>& touch);
+
+  struct ProgramStats {
+    std::string program;
+    uint64_t runs = 0;
+    uint64_t run_time_ns = 0;
+    uint64_t misses = 0;
+  };
+  // Of every attached program, since loading.
+  std::vector<ProgramStats> ReadProgramStats() const;
+
+  // Memory of all maps.
+  uint64_t map_bytes() const { return map_bytes_; }
+
+ private:
+  struct Skeleton;  // keeps the generated header out of this one
+
+  HoldSampler();
+  absl::Status Open(const KernelSymbols& symbols, const Plan& plan,
+                    int cells_per_cpu,
+                    const std::vector<std::string>& leave_out);
+  absl::Status MapMemory();
+  void AttachAll(const Plan& plan);
+
+  std::unique_ptr<Skeleton> skeleton_;
+  int cpus_ = 0;
+  int cells_per_cpu_ = 0;
+  const sl_cell* cells_ = nullptr;
+  const sl_cpu* cpu_ = nullptr;
+  size_t cells_bytes_ = 0;
+  size_t cpu_bytes_ = 0;
+  uint64_t map_bytes_ = 0;
+  std::vector<uint64_t> known_locks_;
+  std::vector<std::pair<std::string, std::string>> refused_;
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_AGENT_HOLD_SAMPLER_H_

@@ -1,0 +1,72 @@
+// The lock catalogue: which functions of which kernel generation take and
+// release the locks of the swap-compression path, what kind of lock they are,
+// and which BPF programs measure them. MakePlan turns it, what the running
+// kernel calls things (kernel_symbols), and what the kernel lets be attached
+// into a plan for this host. Pure: the same input gives the same plan, and
+// symbol lists recorded on other kernels are its tests.
+//
+// To support a new generation, add a candidate function to a row here, the
+// name to kernel_symbols.cc, and a recorded list to testdata/.
+#ifndef SWAPLOCK_AGENT_LOCK_CATALOG_H_
+#define SWAPLOCK_AGENT_LOCK_CATALOG_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "agent/kernel_symbols.h"
+#include "common/cell.h"
+#include "common/window.h"
+
+namespace swaplock {
+
+enum class ProbeKind { kFentry, kFexit, kTracepoint };
+
+// "fentry", "fexit", "tp_btf".
+absl::string_view Name(ProbeKind kind);
+
+// One program on one function or tracepoint.
+struct Attachment {
+  std::string program;  // in hold_sampler.bpf.c
+  ProbeKind kind;
+  std::string target;
+
+  std::string Probe() const;  // "fexit/zcomp_stream_get"
+};
+
+// Asks the kernel whether a program of this kind may be attached to `target`.
+// Its message is shown to people: why not.
+using TryAttach =
+    std::function<absl::Status(ProbeKind kind, const std::string& target)>;
+
+struct Plan {
+  std::vector<Attachment> attachments;
+  std::vector<Probe> probes;  // every probe considered, with its verdict
+  // One sentence per thing this host cannot measure, and why.
+  std::vector<std::string> not_measured;
+
+  LockModel zram_model = LockModel::kUnspecified;
+  LockModel zswap_model = LockModel::kUnspecified;
+  Tier zram_hold = Tier::kUnspecified;
+  Tier zswap_hold = Tier::kUnspecified;
+  // Of the zram stream and of the zswap lock. kUnspecified: waits not measured.
+  Tier wait = Tier::kUnspecified;
+  LockModel size_class_model = LockModel::kUnspecified;
+  LockModel pool_model = LockModel::kUnspecified;
+
+  bool Attaches(absl::string_view program) const;
+};
+
+// The plan for a kernel. `try_attach` is asked at most once per probe, and no
+// more about function hooks once the kernel has refused one for lack of
+// permission: a lockdown refuses all of them.
+Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach);
+
+// As text, for golden files and `--print_plan`.
+std::string FormatPlan(const Plan& plan);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_AGENT_LOCK_CATALOG_H_

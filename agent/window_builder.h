@@ -1,0 +1,72 @@
+// Makes windows of the cells' cumulative numbers: takes differences, keeps what
+// a cell means beside them, and sorts the longest holds.
+//
+// Numbers are read while programs write them, so one event may be half in: its
+// bucket counted and its sum not yet. Each emitted number is held within what
+// its buckets allow, and the rest is carried over to the next window: over
+// time, totals are exact, and every single window is consistent.
+//
+// Pure but for its baseline; not thread-safe.
+#ifndef SWAPLOCK_AGENT_WINDOW_BUILDER_H_
+#define SWAPLOCK_AGENT_WINDOW_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/bpf/hold_record.h"
+#include "common/cell.h"
+#include "common/window.h"
+
+namespace swaplock {
+
+// What cell i of the kernel's array stands for. hold_tier and wait_tier both
+// kUnspecified: nobody writes it.
+struct CellMeaning {
+  CellKey key;
+  LockModel lock_model = LockModel::kUnspecified;
+  Tier hold_tier = Tier::kUnspecified;
+  Tier wait_tier = Tier::kUnspecified;
+  // Left out of windows until something is counted.
+  bool only_if_used = false;
+};
+
+class WindowBuilder {
+ public:
+  explicit WindowBuilder(int top_k) : top_k_(top_k) {}
+
+  // Sets the meaning of cell `index` from the next window on.
+  void SetMeaning(int index, CellMeaning meaning);
+  void ClearMeaning(int index);
+  const std::map<int, CellMeaning>& meanings() const { return meanings_; }
+
+  // Forgets the baseline: the programs were loaded anew and count from 0.
+  void Restart() { emitted_.clear(); }
+
+  // The cells of the window that has just ended. `totals` are cumulative, by
+  // index. Every cell with a meaning is there, also when nothing happened
+  // (zero is a measurement), but for those that are only_if_used. `index_of`
+  // gets each cell's place in the result.
+  std::vector<Cell> TakeCells(const std::map<int, sl_cell>& totals,
+                              std::map<int, uint32_t>* index_of);
+
+  // The longest holds of kernel window `window`, longest first. Records of
+  // other windows are kept for theirs; those of past ones are dropped.
+  // `start_monotonic_ns` is where the window began on CLOCK_MONOTONIC.
+  std::vector<Hold> TakeTop(uint32_t window, uint64_t start_monotonic_ns,
+                            const std::map<int, uint32_t>& index_of);
+  void AddTop(const std::vector<sl_top_hold>& records);
+
+ private:
+  int top_k_;
+  std::map<int, CellMeaning> meanings_;
+  std::map<int, sl_cell> emitted_;
+  std::set<int> used_;
+  std::vector<sl_top_hold> pending_;
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_AGENT_WINDOW_BUILDER_H_
