@@ -1,0 +1,86 @@
+#include "common/text_table.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace swaplock {
+namespace {
+
+// Characters, not bytes: UTF-8 continuation bytes take no place.
+size_t Width(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(),
+      [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string Printable(absl::string_view text) {
+  std::string printable(text);
+  for (char& c : printable) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return printable;
+}
+
+std::string FormatNs(uint64_t ns) {
+  if (ns == 0) return "0";
+  if (ns < 1000) return absl::StrCat(ns, "ns");
+  constexpr absl::string_view kUnits[] = {"us", "ms", "s"};
+  double value = static_cast<double>(ns) / 1e3;
+  size_t unit = 0;
+  // 999.5 would be printed as 1000 of the smaller unit.
+  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+    value /= 1e3;
+    ++unit;
+  }
+  const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return absl::StrFormat("%.*f%s", digits, value, kUnits[unit]);
+}
+
+void TextTable::AddColumn(absl::string_view title, Align align) {
+  titles_.emplace_back(title);
+  aligns_.push_back(align);
+}
+
+void TextTable::AddRow(const std::vector<std::string>& cells) {
+  std::vector<std::string> row;
+  row.reserve(titles_.size());
+  for (const std::string& cell : cells) row.push_back(Printable(cell));
+  row.resize(titles_.size());
+  rows_.push_back(std::move(row));
+}
+
+std::string TextTable::Render(absl::string_view indent) const {
+  std::vector<size_t> widths(titles_.size(), 0);
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], Width(row[i]));
+    }
+  }
+  std::string text;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::string line(indent);
+    bool first = true;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (widths[i] == 0) continue;
+      const size_t width = std::max(widths[i], Width(titles_[i]));
+      const std::string blanks(width - Width(cells[i]), ' ');
+      if (!first) line.append("  ");
+      first = false;
+      absl::StrAppend(&line, aligns_[i] == Align::kRight ? blanks : "",
+                      cells[i], aligns_[i] == Align::kLeft ? blanks : "");
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, line, "\n");
+  };
+  add_line(titles_);
+  for (const auto& row : rows_) add_line(row);
+  return text;
+}
+
+}  // namespace swaplock

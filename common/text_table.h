@@ -1,0 +1,45 @@
+// A table for terminals and pipes: columns as wide as their longest cell, two
+// blanks between them, no lines. Control characters become '?', so that a
+// hostile name cannot move the cursor. Not thread-safe.
+#ifndef SWAPLOCK_COMMON_TEXT_TABLE_H_
+#define SWAPLOCK_COMMON_TEXT_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace swaplock {
+
+class TextTable {
+ public:
+  enum class Align { kLeft, kRight };
+
+  // Columns first, rows then. A column whose cells are all empty is left out.
+  void AddColumn(absl::string_view title, Align align);
+  // As many cells as there are columns.
+  void AddRow(const std::vector<std::string>& cells);
+
+  bool Empty() const { return rows_.empty(); }
+
+  // With the titles as first line; every line ends in a newline and begins with
+  // `indent`.
+  std::string Render(absl::string_view indent = "") const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<Align> aligns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// The text without control characters.
+std::string Printable(absl::string_view text);
+
+// A duration with three significant digits and its unit: "0", "812ns",
+// "1.50us", "12.0ms", "3.21s", "1234s".
+std::string FormatNs(uint64_t ns);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_COMMON_TEXT_TABLE_H_

@@ -1,0 +1,220 @@
+#include "common/window_table.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "common/text_table.h"
+
+namespace swaplock {
+namespace {
+
+constexpr absl::string_view kNotMeasured = "-";
+
+std::string CountOr(bool measured, uint64_t count) {
+  return measured ? absl::StrCat(count) : std::string(kNotMeasured);
+}
+
+std::string NsOr(bool measured, uint64_t ns) {
+  return measured ? FormatNs(ns) : std::string(kNotMeasured);
+}
+
+std::string TierName(const Cell& cell) {
+  const auto name = [](Tier tier) {
+    return tier == Tier::kUnspecified ? kNotMeasured : Name(tier);
+  };
+  return absl::StrCat(name(cell.hold_tier), "/", name(cell.wait_tier));
+}
+
+std::string PolicyName(const Hold& hold) {
+  switch (hold.policy) {
+    case 0:
+      return absl::StrCat("other nice ", hold.nice);
+    case 1:
+      return "fifo";
+    case 2:
+      return "rr";
+    case 3:
+      return absl::StrCat("batch nice ", hold.nice);
+    case 5:
+      return absl::StrCat("idle nice ", hold.nice);
+    case 6:
+      return "deadline";
+    default:
+      return absl::StrCat("policy ", hold.policy);
+  }
+}
+
+std::string Bytes(uint64_t bytes) {
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+std::string LockName(const CellKey& key) {
+  return absl::StrCat(
+      key.device.empty() ? std::string(Name(key.subsystem)) : key.device, " ",
+      Name(key.operation), " ", Name(key.role));
+}
+
+std::string HolderName(const Hold& hold) {
+  return absl::StrCat(hold.comm, "[", hold.pid, "] ", PolicyName(hold));
+}
+
+std::string CellTable(const std::vector<Cell>& cells,
+                      absl::string_view indent) {
+  TextTable table;
+  for (const absl::string_view title : {"lock", "device", "op", "role", "mode",
+                                        "algorithm", "model", "hold/wait by"}) {
+    table.AddColumn(title, TextTable::Align::kLeft);
+  }
+  for (const absl::string_view title :
+       {"acquired", "contended", "wait", "max", ">10ms", "hold", "max", ">10ms",
+        "on-CPU", "runnable", "blocked", "unknown"}) {
+    table.AddColumn(title, TextTable::Align::kRight);
+  }
+  for (const Cell& cell : cells) {
+    const bool holds = CountsHolds(cell.hold_tier);
+    const bool off_cpu = holds || cell.hold_tier == Tier::kOwnerProbe;
+    const bool waits = cell.wait_tier != Tier::kUnspecified;
+    table.AddRow({
+        std::string(Name(cell.key.subsystem)),
+        cell.key.device,
+        std::string(Name(cell.key.operation)),
+        std::string(Name(cell.key.role)),
+        std::string(Name(cell.key.mode)),
+        cell.key.algorithm,
+        std::string(Name(cell.lock_model)),
+        TierName(cell),
+        CountOr(holds, cell.acquisitions),
+        CountOr(waits, cell.contended),
+        NsOr(waits, cell.wait.sum_ns),
+        NsOr(waits, cell.wait.max_ns),
+        CountOr(waits, cell.wait.over_10ms),
+        NsOr(holds, cell.hold.sum_ns),
+        NsOr(holds, cell.hold.max_ns),
+        CountOr(holds, cell.hold.over_10ms),
+        NsOr(holds, cell.on_cpu_ns),
+        NsOr(off_cpu, cell.runnable.sum_ns),
+        NsOr(off_cpu, cell.blocked.sum_ns),
+        NsOr(holds, cell.unknown_ns),
+    });
+  }
+  return table.Render(indent);
+}
+
+std::string HoldTable(const std::vector<Hold>& holds,
+                      const std::vector<Cell>& cells,
+                      absl::string_view indent) {
+  if (holds.empty()) return "";
+  TextTable table;
+  for (const absl::string_view title : {"hold", "on-CPU", "runnable", "blocked",
+                                        "unknown", "waited", "preempted"}) {
+    table.AddColumn(title, TextTable::Align::kRight);
+  }
+  for (const absl::string_view title : {"lock", "holder", "CPU"}) {
+    table.AddColumn(title, TextTable::Align::kLeft);
+  }
+  for (const Hold& hold : holds) {
+    // Of the parts a bare off-CPU interval has only some: a tier without holds
+    // cannot tell the others.
+    const Cell* cell = hold.cell < cells.size() ? &cells[hold.cell] : nullptr;
+    const bool whole = cell == nullptr || CountsHolds(cell->hold_tier);
+    table.AddRow({
+        FormatNs(hold.hold_ns),
+        NsOr(whole, hold.on_cpu_ns),
+        FormatNs(hold.runnable_ns),
+        FormatNs(hold.blocked_ns),
+        NsOr(whole, hold.unknown_ns),
+        NsOr(whole, hold.wait_ns),
+        CountOr(whole, hold.preemptions),
+        cell == nullptr ? "" : LockName(cell->key),
+        HolderName(hold),
+        hold.acquire_cpu == hold.release_cpu
+            ? absl::StrCat(hold.acquire_cpu)
+            : absl::StrCat(hold.acquire_cpu, "->", hold.release_cpu),
+    });
+  }
+  return table.Render(indent);
+}
+
+std::string CoverageText(const Coverage& coverage, absl::string_view indent) {
+  std::map<ProbeState, std::vector<std::string>> by_state;
+  for (const Probe& probe : coverage.probes) {
+    by_state[probe.state].push_back(probe.name);
+  }
+  std::string text;
+  for (const auto& [state, names] : by_state) {
+    if (state == ProbeState::kRefused) continue;
+    absl::StrAppend(&text, indent, "probes ", Name(state), ": ",
+                    Printable(absl::StrJoin(names, ", ")), "\n");
+  }
+  for (const Probe& probe : coverage.probes) {
+    if (probe.state != ProbeState::kRefused) continue;
+    absl::StrAppend(&text, indent, "probe refused: ", Printable(probe.name),
+                    ": ", Printable(probe.reason), "\n");
+  }
+  for (const std::string& sentence : coverage.not_measured) {
+    absl::StrAppend(&text, indent, "not measured: ", Printable(sentence), "\n");
+  }
+  return text;
+}
+
+std::string WindowText(const Window& window) {
+  const Environment& environment = window.environment;
+  const absl::Duration length =
+      absl::Nanoseconds(window.end_boottime_ns - window.start_boottime_ns);
+  std::string text = Printable(absl::StrCat(
+      "window ", window.key.seq, " of epoch ", window.key.epoch, ", host ",
+      window.key.host_id, ": ",
+      absl::FormatDuration(absl::Trunc(length, absl::Milliseconds(1))), " to ",
+      absl::FormatTime(
+          "%Y-%m-%d %H:%M:%S UTC",
+          absl::FromUnixNanos(static_cast<int64_t>(window.end_unix_ns)),
+          absl::UTCTimeZone()),
+      ", kernel ", environment.kernel_release,
+      environment.preempt.empty() ? "" : ", preempt ", environment.preempt,
+      ", ", environment.cpus, " CPUs"));
+  absl::StrAppend(&text, "\n");
+  if (window.cells.empty()) {
+    absl::StrAppend(&text, "  no cells\n");
+  } else {
+    absl::StrAppend(&text, CellTable(window.cells, "  "));
+  }
+  if (!window.top_holds.empty()) {
+    absl::StrAppend(&text, "  longest holds\n",
+                    HoldTable(window.top_holds, window.cells, "    "));
+  }
+  for (const auto& [reason, events] : window.losses) {
+    absl::StrAppend(&text, "  lost: ", Name(reason), " ", events, "\n");
+  }
+  absl::StrAppend(&text, CoverageText(window.coverage, "  "));
+  absl::StrAppendFormat(
+      &text, "  agent: %s on CPU (%.3f %% of one), %s resident, maps %s\n",
+      FormatNs(window.overhead.agent_cpu_ns),
+      100.0 * static_cast<double>(window.overhead.agent_cpu_ns) /
+          static_cast<double>(window.end_boottime_ns -
+                              window.start_boottime_ns),
+      Bytes(window.overhead.rss_bytes), Bytes(window.overhead.map_bytes));
+  return text;
+}
+
+absl::StatusOr<std::string> WindowJson(const Window& window) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(
+      ToProto(window), &json, options);
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("write window ", window.key.seq,
+                     " as JSON: ", std::string(status.message())));
+  }
+  return json;
+}
+
+}  // namespace swaplock

@@ -1,0 +1,50 @@
+// A window as text for people: what `swaplock-agent --print` writes and what
+// the command line's tables are made of.
+//
+// A number that the cell's tier cannot see reads "-", never 0.
+#ifndef SWAPLOCK_COMMON_WINDOW_TABLE_H_
+#define SWAPLOCK_COMMON_WINDOW_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/window.h"
+
+namespace swaplock {
+
+// One line per cell: the lock, how it was measured, acquisitions, contended
+// acquisitions, waits, holds and the parts of the holds; sums, maxima and how
+// many lasted more than 10 ms.
+std::string CellTable(const std::vector<Cell>& cells,
+                      absl::string_view indent = "");
+
+// One line per hold with its parts and its holder. `cells` are those that
+// Hold::cell points into. Empty when there are no holds.
+std::string HoldTable(const std::vector<Hold>& holds,
+                      const std::vector<Cell>& cells,
+                      absl::string_view indent = "");
+
+// "zram write stream"; with the device when there is one.
+std::string LockName(const CellKey& key);
+
+// The holder as "comm[pid] other nice 10" or "comm[pid] fifo".
+std::string HolderName(const Hold& hold);
+
+// Probes by state, with the reason of those refused, and the sentences on what
+// is not measured; each line begins with `indent`.
+std::string CoverageText(const Coverage& coverage,
+                         absl::string_view indent = "");
+
+// All of the window.
+std::string WindowText(const Window& window);
+
+// The window as one line of JSON, in the protocol buffers' mapping of
+// proto/window.proto with its field names; fields that are 0 are left out.
+// InvalidArgument if a text in it is not UTF-8.
+absl::StatusOr<std::string> WindowJson(const Window& window);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_COMMON_WINDOW_TABLE_H_

@@ -1,0 +1,82 @@
+#include "common/window_table.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "common/testing.h"
+
+namespace swaplock {
+namespace {
+
+std::vector<std::string> Words(absl::string_view line) {
+  return absl::StrSplit(line, ' ', absl::SkipEmpty());
+}
+
+// The words of a table's row; 0 is its titles.
+std::vector<std::string> Row(absl::string_view table, size_t index) {
+  const std::vector<std::string> lines = absl::StrSplit(table, '\n');
+  return Words(lines.at(index));
+}
+
+TEST(CellTableTest, ShowsEveryNumberOfAnExactCell) {
+  const std::string table = CellTable({MakeWindow("host-a", 1).cells[0]});
+  EXPECT_EQ(Row(table, 1),
+            (std::vector<std::string>{
+                "zram",      "zram0",  "write",  "stream",
+                "exclusive", "zstd",   "mutex",  "exact/contention",
+                "3",         "1",      "20.0ms", "20.0ms",
+                "1",         "13.1ms", "12.0ms", "1",
+                "3.10ms",    "10.0ms", "0",      "0"}))
+      << table;
+}
+
+TEST(CellTableTest, WhatTheTierCannotSeeIsADash) {
+  Cell cell = MakeWindow("host-a", 1).cells[0];
+  const auto numbers = [&cell] {
+    const std::vector<std::string> row = Row(CellTable({cell}), 1);
+    return std::vector<std::string>(row.begin() + 8, row.end());
+  };
+  cell.hold_tier = Tier::kOwnerProbe;
+  EXPECT_EQ(numbers(),
+            (std::vector<std::string>{"-", "1", "20.0ms", "20.0ms", "1", "-",
+                                      "-", "-", "-", "10.0ms", "0", "-"}));
+  cell.hold_tier = Tier::kContention;
+  EXPECT_EQ(numbers(),
+            (std::vector<std::string>{"-", "1", "20.0ms", "20.0ms", "1", "-",
+                                      "-", "-", "-", "-", "-", "-"}));
+  cell.hold_tier = Tier::kExact;
+  cell.wait_tier = Tier::kUnspecified;
+  EXPECT_EQ(numbers(), (std::vector<std::string>{
+                           "3", "-", "-", "-", "-", "13.1ms", "12.0ms", "1",
+                           "3.10ms", "10.0ms", "0", "0"}));
+}
+
+TEST(HoldTableTest, NamesLockAndHolder) {
+  const Window window = MakeWindow("host-a", 1);
+  const std::string table = HoldTable(window.top_holds, window.cells);
+  EXPECT_TRUE(absl::StrContains(table, "zram0 write stream")) << table;
+  EXPECT_TRUE(absl::StrContains(table, "writer[77] other nice 10")) << table;
+  EXPECT_EQ(HoldTable({}, {}), "");
+}
+
+TEST(WindowTextTest, SaysWhatIsLostRefusedAndNotMeasured) {
+  Window window = MakeWindow("host-a", 1);
+  window.coverage.not_measured = {"zswap: the kernel refuses kprobes"};
+  const std::string text = WindowText(window);
+  EXPECT_TRUE(absl::StrContains(text, "lost: recursion 1")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "probe refused: ")) << text;
+  EXPECT_TRUE(absl::StrContains(
+      text, "not measured: zswap: the kernel refuses kprobes"))
+      << text;
+}
+
+TEST(WindowJsonTest, IsOneLineWithTheSchemasNames) {
+  const std::string json = WindowJson(MakeWindow("host-a", 7)).value();
+  EXPECT_FALSE(absl::StrContains(json, "\n"));
+  EXPECT_TRUE(absl::StrContains(json, "\"host_id\":\"host-a\"")) << json;
+  EXPECT_TRUE(absl::StrContains(json, "\"seq\":\"7\"")) << json;
+}
+
+}  // namespace
+}  // namespace swaplock
