@@ -1,0 +1,313 @@
+#include "server/exporter.h"
+
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "server/cell_series.h"
+#include "server/kernel_label.h"
+#include "server/metric_names.h"
+#include "server/process_metrics.h"
+#include "server/version.h"
+
+namespace swaplock {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+using Labels = std::vector<ClientMetric::Label>;
+
+double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+double Seconds(absl::Duration d) { return absl::ToDoubleSeconds(d); }
+
+// The upper edges of exported histograms. An edge that is a power of two is a
+// boundary of the buckets, and the others come from the counters of
+// exceedances: every cumulative count is exact.
+struct Edge {
+  double seconds;
+  int last_bucket;                      // or -1 and
+  uint64_t Distribution::*exceedances;  // the counter of values above it
+};
+
+constexpr Edge PowerOfTwo(int exponent) {
+  return {static_cast<double>(uint64_t{1} << exponent) / 1e9, exponent * 8 - 1,
+          nullptr};
+}
+
+constexpr Edge kEdges[] = {
+    PowerOfTwo(10), PowerOfTwo(12),
+    PowerOfTwo(14), PowerOfTwo(16),
+    PowerOfTwo(18), {0.001, -1, &Distribution::over_1ms},
+    PowerOfTwo(22), {0.01, -1, &Distribution::over_10ms},
+    PowerOfTwo(25), {0.1, -1, &Distribution::over_100ms},
+    PowerOfTwo(28), PowerOfTwo(30),
+    PowerOfTwo(33), PowerOfTwo(37),
+};
+
+ClientMetric::Histogram HistogramOf(const Distribution& d) {
+  ClientMetric::Histogram out;
+  out.sample_count = d.Count();
+  out.sample_sum = Seconds(d.sum_ns);
+  uint64_t cumulative = 0;  // of buckets below `next`
+  int next = Histogram::kUnderflowIndex;
+  uint64_t previous = 0;
+  for (const Edge& edge : kEdges) {
+    uint64_t at_most = 0;
+    if (edge.exceedances != nullptr) {
+      at_most =
+          out.sample_count - std::min(out.sample_count, d.*edge.exceedances);
+    } else {
+      for (; next <= edge.last_bucket; ++next) {
+        cumulative += d.buckets.bucket(next);
+      }
+      at_most = cumulative;
+    }
+    // A host whose exceedances contradict its buckets must not make a
+    // histogram that decreases.
+    previous = std::max(previous, at_most);
+    out.bucket.push_back({previous, edge.seconds});
+  }
+  return out;
+}
+
+// Families in the making, kept in the order of their first use.
+class Families {
+ public:
+  void Counter(const MetricName& name, Labels labels, double value) {
+    Add(name, MetricType::Counter, std::move(labels)).counter.value = value;
+  }
+  void Gauge(const MetricName& name, Labels labels, double value) {
+    Add(name, MetricType::Gauge, std::move(labels)).gauge.value = value;
+  }
+  void Histogram(const MetricName& name, Labels labels,
+                 const Distribution& distribution) {
+    Add(name, MetricType::Histogram, std::move(labels)).histogram =
+        HistogramOf(distribution);
+  }
+  void Summary(const MetricName& name, uint64_t count, double sum) {
+    ClientMetric& metric = Add(name, MetricType::Summary, {});
+    metric.summary.sample_count = count;
+    metric.summary.sample_sum = sum;
+  }
+  std::vector<MetricFamily> Take() { return std::move(families_); }
+
+ private:
+  ClientMetric& Add(const MetricName& name, MetricType type, Labels labels) {
+    const auto [it, is_new] = index_.emplace(name.name, families_.size());
+    if (is_new) {
+      families_.emplace_back();
+      families_.back().name = name.name;
+      families_.back().help = name.help;
+      families_.back().type = type;
+    }
+    MetricFamily& family = families_[it->second];
+    family.metric.emplace_back();
+    family.metric.back().label = std::move(labels);
+    return family.metric.back();
+  }
+
+  std::vector<MetricFamily> families_;
+  std::map<std::string, size_t> index_;
+};
+
+Labels CellLabels(const std::string& kernel, const std::string& preempt,
+                  const CellKey& key) {
+  return {{"kernel", kernel},
+          {"preempt", preempt},
+          {"subsystem", std::string(Name(key.subsystem))},
+          {"op", std::string(Name(key.operation))},
+          {"role", std::string(Name(key.role))},
+          {"mode", std::string(Name(key.mode))},
+          {"algorithm", key.algorithm}};
+}
+
+Labels With(Labels labels, const char* name, absl::string_view value) {
+  labels.push_back({name, std::string(value)});
+  return labels;
+}
+
+void AddHolds(const Labels& labels, const Series& series, Families* out) {
+  const Cell& cell = series.holds;
+  out->Counter(metric::kAcquisitions, labels,
+               static_cast<double>(cell.acquisitions));
+  out->Histogram(metric::kHold, labels, cell.hold);
+  out->Histogram(metric::kHoldRunnable, labels, cell.runnable);
+  out->Counter(metric::kHoldOnCpu, labels, Seconds(cell.on_cpu_ns));
+  out->Counter(metric::kHoldBlocked, labels, Seconds(cell.blocked.sum_ns));
+  out->Counter(metric::kHoldUnknown, labels, Seconds(cell.unknown_ns));
+  out->Gauge(metric::kLongestHold, labels, Seconds(series.longest.hold_ns));
+  if (series.longest.hold_runnable_ns.has_value()) {
+    out->Gauge(metric::kLongestHoldRunnable, labels,
+               Seconds(*series.longest.hold_runnable_ns));
+  }
+}
+
+void AddWaits(const Labels& labels, const Series& series, Families* out) {
+  const Cell& cell = series.waits;
+  out->Counter(metric::kContended, labels, static_cast<double>(cell.contended));
+  out->Histogram(metric::kWait, labels, cell.wait);
+  out->Gauge(metric::kLongestWait, labels, Seconds(series.longest.wait_ns));
+  // Waits none of which saw an owner: this kernel's lock does not tell it.
+  if (cell.contended > 0 && cell.waits_owner_running == 0 &&
+      cell.waits_owner_runnable == 0 && cell.waits_owner_blocked == 0) {
+    return;
+  }
+  const struct {
+    const char* state;
+    uint64_t waits;
+  } kStates[] = {{"running", cell.waits_owner_running},
+                 {"runnable", cell.waits_owner_runnable},
+                 {"blocked", cell.waits_owner_blocked}};
+  for (const auto& [state, waits] : kStates) {
+    out->Counter(metric::kWaitsOwner, With(labels, "state", state),
+                 static_cast<double>(waits));
+  }
+  out->Counter(metric::kWaitOwnerRunnable, labels,
+               Seconds(cell.wait_owner_runnable_ns));
+  out->Counter(metric::kInversions, labels,
+               static_cast<double>(cell.inversions));
+}
+
+void AddCells(const FleetState& state, const KernelLabels& kernels,
+              absl::Time now, Families* out) {
+  for (const auto& [key, series] : SeriesOf(state, kernels, now)) {
+    const Labels labels = With(CellLabels(key.kernel, key.preempt, key.cell),
+                               "tier", Name(key.tier));
+    if (CountsHolds(key.tier)) {
+      AddHolds(labels, series, out);
+    } else if (key.tier == Tier::kOwnerProbe) {
+      out->Histogram(metric::kOwnerOffCpu, With(labels, "state", "runnable"),
+                     series.holds.runnable);
+      out->Histogram(metric::kOwnerOffCpu, With(labels, "state", "blocked"),
+                     series.holds.blocked);
+    }
+    if (series.waits_measured) AddWaits(labels, series, out);
+  }
+  std::map<std::vector<ClientMetric::Label>, bool> seen;
+  for (const auto& [cohort_key, cohort] : state.cohorts) {
+    for (const auto& [key, cell] : cohort.cells) {
+      Labels labels = CellLabels(kernels.Of(cohort_key.kernel_release),
+                                 cohort_key.preempt, key.key);
+      labels = With(labels, "lock_model", Name(key.lock_model));
+      labels = With(labels, "hold_tier", Name(key.hold_tier));
+      labels = With(labels, "wait_tier", Name(key.wait_tier));
+      if (!seen.emplace(labels, true).second) continue;
+      out->Gauge(metric::kCellInfo, labels, 1);
+    }
+  }
+}
+
+void AddVerdicts(const std::vector<Verdict>& verdicts,
+                 const KernelLabels& kernels, Families* out) {
+  for (const Verdict& v : verdicts) {
+    // The page and the API show the others.
+    if (!kernels.Has(v.kernel_base) || !kernels.Has(v.kernel_new)) continue;
+    const Labels labels = {{"kernel_base", v.kernel_base},
+                           {"kernel_new", v.kernel_new},
+                           {"subsystem", std::string(Name(v.subsystem))},
+                           {"op", std::string(Name(v.operation))},
+                           {"outcome", v.outcome}};
+    out->Gauge(metric::kVerdict, With(labels, "verdict", Name(v.kind)), 1);
+    const struct {
+      const MetricName& name;
+      double value;
+    } kNumbers[] = {{metric::kVerdictRatio, v.ratio},
+                    {metric::kVerdictRatioLower, v.ratio_lower},
+                    {metric::kVerdictRatioUpper, v.ratio_upper},
+                    {metric::kVerdictPValue, v.p_value}};
+    for (const auto& [name, value] : kNumbers) {
+      if (!std::isnan(value)) out->Gauge(name, labels, value);
+    }
+  }
+}
+
+void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
+              Families* out) {
+  const FleetState& state = snapshot.state;
+  out->Gauge(metric::kHosts, {{"state", "connected"}},
+             static_cast<double>(snapshot.streams.size()));
+  out->Gauge(metric::kHosts, {{"state", "seen"}},
+             static_cast<double>(state.hosts.size()));
+  std::map<std::pair<std::string, std::string>, double> attached;
+  for (const auto& [id, host] : state.hosts) {
+    for (const Probe& probe : host.coverage.probes) {
+      if (probe.state != ProbeState::kAttached &&
+          probe.state != ProbeState::kRefused) {
+        continue;
+      }
+      attached[{probe.name, kernels.Of(host.kernel_release)}] +=
+          probe.state == ProbeState::kAttached;
+    }
+  }
+  for (const auto& [key, hosts] : attached) {
+    out->Gauge(metric::kProbeAttachedHosts,
+               {{"probe", key.first}, {"kernel", key.second}}, hosts);
+  }
+  for (const auto& [reason, events] : state.losses) {
+    out->Counter(metric::kEventsLost, {{"reason", std::string(Name(reason))}},
+                 static_cast<double>(events));
+  }
+  out->Counter(metric::kAgentCpu, {}, Seconds(state.agent_cpu_ns));
+}
+
+void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
+  uint64_t rejected = 0;
+  for (const auto& [reason, windows] : snapshot.rejected) rejected += windows;
+  const struct {
+    const char* result;
+    uint64_t windows;
+  } kResults[] = {{"merged", snapshot.state.windows_merged},
+                  {"duplicate", snapshot.state.windows_duplicate},
+                  {"rejected", rejected}};
+  for (const auto& [result, windows] : kResults) {
+    out->Counter(metric::kWindows, {{"result", result}},
+                 static_cast<double>(windows));
+  }
+  for (const auto& [reason, windows] : snapshot.rejected) {
+    out->Counter(metric::kWindowsRejected, {{"reason", reason}},
+                 static_cast<double>(windows));
+  }
+  out->Counter(metric::kWindowsMissing, {},
+               static_cast<double>(snapshot.state.windows_missing));
+  if (snapshot.commits > 0) {
+    out->Gauge(metric::kIngestLag, {}, Seconds(snapshot.ingest_lag));
+  }
+  out->Summary(metric::kCommit, snapshot.commits,
+               Seconds(snapshot.commit_time));
+  out->Gauge(metric::kBuildInfo, {{"version", kVersion}}, 1);
+}
+
+}  // namespace
+
+std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
+                                        absl::Time now) {
+  const KernelLabels kernels(snapshot.state);
+  Families families;
+  AddCells(snapshot.state, kernels, now, &families);
+  AddVerdicts(snapshot.verdicts, kernels, &families);
+  AddHosts(snapshot, kernels, &families);
+  AddPipeline(snapshot, &families);
+  return families.Take();
+}
+
+std::vector<MetricFamily> Exporter::Collect() const {
+  std::vector<MetricFamily> out =
+      RenderMetrics(fleet_->Snapshot(), clock_.wall());
+  std::vector<MetricFamily> process = ProcessMetrics();
+  std::move(process.begin(), process.end(), std::back_inserter(out));
+  return out;
+}
+
+std::string Exporter::Text() const {
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, Collect());
+  return out.str();
+}
+
+}  // namespace swaplock
