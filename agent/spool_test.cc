@@ -16,6 +16,14 @@
 namespace swaplock {
 namespace {
 
+// Few bytes, for tests that try each of them.
+Window SmallWindow(uint64_t seq) {
+  Window window;
+  window.key = {"a", std::string(16, 'b'), 1, seq};
+  window.end_boottime_ns = 1;
+  return window;
+}
+
 class SpoolTest : public testing::Test {
  protected:
   SpoolTest() {
@@ -122,16 +130,16 @@ TEST_F(SpoolTest, SameWindowTwiceIsKeptOnce) {
 
 TEST_F(SpoolTest, TornAtEveryByteKeepsTheWholeRecords) {
   Reopen();
-  Append(1);
+  ASSERT_TRUE(spool_->Append(SmallWindow(1)).ok());
   const size_t whole = Bytes().size();
-  Append(2);
+  ASSERT_TRUE(spool_->Append(SmallWindow(2)).ok());
   const std::string all = Bytes();
   for (size_t size = 0; size < all.size(); ++size) {
     SCOPED_TRACE(size);
     spool_.reset();
     SetBytes(all.substr(0, size));
     Reopen();
-    Append(3);
+    ASSERT_TRUE(spool_->Append(SmallWindow(3)).ok());
     Reopen();
     ASSERT_EQ(DrainSeqs(), size < whole ? (std::vector<uint64_t>{3})
                                         : (std::vector<uint64_t>{1, 3}));

@@ -20,11 +20,13 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Open(
   absl::StatusOr<std::unique_ptr<RecordReader>> reader =
       RecordReader::Open(path);
   if (!reader.ok()) return reader.status();
-  absl::Status at_end;
-  while (at_end.ok()) at_end = (*reader)->Next().status();
-  if (!absl::IsOutOfRange(at_end)) return at_end;
-
   std::unique_ptr<RecordWriter> writer(new RecordWriter(*std::move(file)));
+  absl::StatusOr<Window> window = (*reader)->Next();
+  for (; window.ok(); window = (*reader)->Next()) {
+    writer->last_found_ = *std::move(window);
+  }
+  if (!absl::IsOutOfRange(window.status())) return window.status();
+
   writer->end_ = (*reader)->offset();
   absl::Status status = writer->file_.Truncate(writer->end_);
   if (status.ok() && writer->end_ == 0) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,10 +40,14 @@ class RecordWriter {
   // an error the file ends where it did before, and a later Append may succeed.
   absl::Status Append(const Window& window);
 
+  // The last window that Open() found in the file.
+  const std::optional<Window>& last_found() const { return last_found_; }
+
  private:
   explicit RecordWriter(DurableFile file) : file_(std::move(file)) {}
   DurableFile file_;
   uint64_t end_ = 0;  // where the next record goes
+  std::optional<Window> last_found_;
 };
 
 class RecordReader {

@@ -27,11 +27,23 @@ void SetBytes(const std::string& path, absl::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-void Append(const std::string& path, uint64_t seq) {
+void Append(const std::string& path, const Window& window) {
   absl::StatusOr<std::unique_ptr<RecordWriter>> writer =
       RecordWriter::Open(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append(MakeWindow("host-a", seq)).ok());
+  ASSERT_TRUE((*writer)->Append(window).ok());
+}
+
+void Append(const std::string& path, uint64_t seq) {
+  Append(path, MakeWindow("host-a", seq));
+}
+
+// Few bytes, for tests that try each of them.
+Window SmallWindow(uint64_t seq) {
+  Window window;
+  window.key = {"a", std::string(16, 'b'), 1, seq};
+  window.end_boottime_ns = 1;
+  return window;
 }
 
 struct Content {
@@ -90,9 +102,9 @@ TEST(RecordFileTest, ReaderSeesWhatIsAppendedAfterItsEnd) {
 // A crash may leave any beginning of the last record, and of the magic.
 TEST(RecordFileTest, TornAtEveryByteReadsTheRestAndTakesAppends) {
   const std::string path = Path("torn");
-  Append(path, 1);
+  Append(path, SmallWindow(1));
   const size_t whole = Bytes(path).size();
-  Append(path, 2);
+  Append(path, SmallWindow(2));
   const std::string all = Bytes(path);
   for (size_t size = 0; size < all.size(); ++size) {
     SCOPED_TRACE(size);
@@ -106,11 +118,19 @@ TEST(RecordFileTest, TornAtEveryByteReadsTheRestAndTakesAppends) {
 
     std::vector<uint64_t> mended = left;
     mended.push_back(3);
-    Append(path, 3);
+    Append(path, SmallWindow(3));
     const Content after = Read(path);
     ASSERT_EQ(after.seqs, mended);
     ASSERT_FALSE(after.torn);
   }
+}
+
+TEST(RecordFileTest, WriterTellsTheLastWindowItFound) {
+  const std::string path = Path("last");
+  EXPECT_FALSE(RecordWriter::Open(path).value()->last_found().has_value());
+  Append(path, 1);
+  Append(path, 2);
+  EXPECT_EQ(RecordWriter::Open(path).value()->last_found()->key.seq, 2u);
 }
 
 TEST(RecordFileTest, ZerosAtTheEndAreATornTail) {

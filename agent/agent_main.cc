@@ -1,0 +1,339 @@
+// swaplock-agent: takes windows from the kernel or from a recording and hands
+// them to whoever asked: stdout, a record file, the spool and the server.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "agent/bpf_source.h"
+#include "agent/identity.h"
+#include "agent/replay_source.h"
+#include "agent/spool.h"
+#include "agent/stop_event.h"
+#include "agent/uplink.h"
+#include "common/command_line.h"
+#include "common/log.h"
+#include "common/record_file.h"
+#include "common/version.h"
+#include "common/window_table.h"
+
+ABSL_FLAG(std::string, server, "",
+          "host:port of the server to send windows to; empty: none");
+ABSL_FLAG(std::string, state_dir, "",
+          "folder where windows wait for the server and survive a restart; "
+          "empty: they wait in memory");
+ABSL_FLAG(std::string, host_id, "",
+          "name of this host in its windows; empty: a hash of the machine id");
+ABSL_FLAG(std::vector<std::string>, labels, {},
+          "name=value pairs that go into every window");
+ABSL_FLAG(absl::Duration, interval, absl::Seconds(10),
+          "length of a window, 100ms to 1h");
+ABSL_FLAG(int, top_k, 16, "longest holds kept per window");
+ABSL_FLAG(std::string, print, "",
+          "write windows to stdout: text (also a bare --print) or json, one "
+          "line each");
+ABSL_FLAG(std::string, record, "", "file that windows are appended to");
+ABSL_FLAG(std::string, replay, "",
+          "file to take windows from, instead of this kernel");
+ABSL_FLAG(double, replay_speed, 0,
+          "1: as fast as it was recorded, 2: twice as fast, 0: without waits");
+ABSL_FLAG(int, seconds, 0, "stop after so many seconds; 0: never");
+ABSL_FLAG(bool, once, false, "stop after one window");
+ABSL_FLAG(absl::Duration, drain, absl::Seconds(5),
+          "at the end, how long to go on sending what waits");
+ABSL_FLAG(absl::Duration, backoff_cap, absl::Seconds(120),
+          "longest wait before connecting again");
+ABSL_FLAG(bool, probe_zram_devices, true,
+          "find a zram device's locks by reading one sector of it");
+ABSL_FLAG(std::vector<std::string>, without, {},
+          "for tests: do without fentry or tp_btf");
+
+namespace swaplock {
+namespace {
+
+// As many replayed windows as may wait before the replay waits for them.
+constexpr uint64_t kReplayedAhead = 64;
+
+const StopEvent* stop_event = nullptr;
+std::atomic<bool> stop_signalled{false};
+
+void OnStopSignal(int signal_number) {
+  // The second one means it: whoever sends it waits no longer.
+  if (stop_signalled.exchange(true)) _exit(128 + signal_number);
+  stop_event->Raise();
+}
+
+void OnAlarm(int) { stop_event->Raise(); }
+
+void Handle(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal_number, &action, nullptr);
+}
+
+int ExitStatusOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kUnavailable:
+      return kExitUnavailable;
+    default:
+      return kExitConfig;
+  }
+}
+
+int Fail(absl::string_view what, const absl::Status& status) {
+  Log(LogLevel::kError, absl::StrCat(what, ": ", status.ToString()));
+  return ExitStatusOf(status);
+}
+
+int Usage(absl::string_view message) {
+  std::fprintf(stderr, "swaplock-agent: %s\n", std::string(message).c_str());
+  return kExitUsage;
+}
+
+// What is wrong with the flags; empty if nothing is.
+std::string FlagError() {
+  const absl::Duration interval = absl::GetFlag(FLAGS_interval);
+  if (interval < absl::Milliseconds(100) || interval > absl::Hours(1)) {
+    return "--interval is 100ms to 1h";
+  }
+  if (absl::GetFlag(FLAGS_seconds) < 0) return "--seconds is at least 0";
+  if (absl::GetFlag(FLAGS_top_k) < 0 || absl::GetFlag(FLAGS_top_k) > 1024) {
+    return "--top_k is 0 to 1024";
+  }
+  const std::string print = absl::GetFlag(FLAGS_print);
+  if (!print.empty() && print != "text" && print != "json") {
+    return "--print is text or json";
+  }
+  for (const std::string& label : absl::GetFlag(FLAGS_labels)) {
+    if (label.find('=') == std::string::npos || label[0] == '=') {
+      return absl::StrCat("--labels: \"", label, "\" is not name=value");
+    }
+  }
+  if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
+      absl::GetFlag(FLAGS_record).empty() &&
+      absl::GetFlag(FLAGS_state_dir).empty()) {
+    return "nowhere to put windows: give --server, --print, --record or "
+           "--state_dir";
+  }
+  return "";
+}
+
+std::map<std::string, std::string> Labels() {
+  std::map<std::string, std::string> labels;
+  for (const std::string& label : absl::GetFlag(FLAGS_labels)) {
+    labels.insert(absl::StrSplit(label, absl::MaxSplits('=', 1)));
+  }
+  return labels;
+}
+
+absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
+    const WindowKey& identity, const StopEvent& stop) {
+  const std::string replay = absl::GetFlag(FLAGS_replay);
+  if (!replay.empty()) {
+    return ReplaySource::Open(replay, absl::GetFlag(FLAGS_replay_speed), stop);
+  }
+  BpfSourceOptions options;
+  options.interval = absl::GetFlag(FLAGS_interval);
+  options.top_k = absl::GetFlag(FLAGS_top_k);
+  options.host_id = identity.host_id;
+  options.boot_id = identity.boot_id;
+  options.epoch = identity.epoch;
+  options.agent_version = std::string(kVersion);
+  options.labels = Labels();
+  options.probe_zram_devices = absl::GetFlag(FLAGS_probe_zram_devices);
+  options.without = absl::GetFlag(FLAGS_without);
+  return MakeBpfSource(options, stop);
+}
+
+// This agent's, or in a replay the one of its first window.
+absl::StatusOr<WindowKey> Identity() {
+  WindowKey identity;
+  identity.host_id = absl::GetFlag(FLAGS_host_id);
+  if (identity.host_id.empty()) identity.host_id = LocalHostId();
+  identity.epoch = EpochOf(Clock());
+  absl::StatusOr<std::string> boot_id = LocalBootId();
+  if (!boot_id.ok()) return boot_id.status();
+  identity.boot_id = *std::move(boot_id);
+  if (const std::string replay = absl::GetFlag(FLAGS_replay); !replay.empty()) {
+    absl::StatusOr<std::unique_ptr<RecordReader>> reader =
+        RecordReader::Open(replay);
+    if (!reader.ok()) return reader.status();
+    const absl::StatusOr<Window> first = (*reader)->Next();
+    if (first.ok()) identity = first->key;
+  }
+  return identity;
+}
+
+absl::StatusOr<std::unique_ptr<Spool>> OpenSpool() {
+  Spool::Options options;
+  options.folder = absl::GetFlag(FLAGS_state_dir);
+  absl::StatusOr<std::unique_ptr<Spool>> spool = Spool::Open(options);
+  // Two agents on one spool would send its windows twice; a disk that fails is
+  // no reason not to measure.
+  if (spool.ok() || absl::IsFailedPrecondition(spool.status())) return spool;
+  Log(LogLevel::kError, absl::StrCat("spool: goes on in memory only: ",
+                                     spool.status().ToString()));
+  return Spool::Open({});
+}
+
+// False when stdout takes no more.
+bool Print(const Window& window) {
+  const std::string print = absl::GetFlag(FLAGS_print);
+  std::string text;
+  if (print == "text") {
+    text = WindowText(window);
+  } else if (print == "json") {
+    absl::StatusOr<std::string> json = WindowJson(window);
+    if (!json.ok()) {
+      Log(LogLevel::kError, json.status().message());
+      return true;
+    }
+    text = *std::move(json);
+  } else {
+    return true;
+  }
+  return std::puts(text.c_str()) >= 0 && std::fflush(stdout) == 0;
+}
+
+// Where windows go, in this order; each may be absent.
+struct Sinks {
+  std::unique_ptr<RecordWriter> record;
+  std::unique_ptr<Spool> spool;
+  std::unique_ptr<Uplink> uplink;  // uses the spool: destroyed first
+};
+
+absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
+  Sinks sinks;
+  if (const std::string path = absl::GetFlag(FLAGS_record); !path.empty()) {
+    absl::StatusOr<std::unique_ptr<RecordWriter>> record =
+        RecordWriter::Open(path);
+    if (!record.ok()) return record.status();
+    sinks.record = *std::move(record);
+  }
+  const std::string server = absl::GetFlag(FLAGS_server);
+  if (server.empty() && absl::GetFlag(FLAGS_state_dir).empty()) return sinks;
+
+  absl::StatusOr<std::unique_ptr<Spool>> spool = OpenSpool();
+  if (!spool.ok()) return spool.status();
+  sinks.spool = *std::move(spool);
+  // A crash between recording a window and spooling it leaves it recorded but
+  // not sent. Whether it was, only the server knows.
+  if (sinks.record != nullptr && sinks.record->last_found().has_value()) {
+    const absl::Status status =
+        sinks.spool->AppendInDoubt(*sinks.record->last_found());
+    if (!status.ok()) return status;
+  }
+  if (server.empty()) return sinks;
+  Uplink::Options options;
+  options.server = server;
+  options.identity = identity;
+  options.agent_version = std::string(kVersion);
+  options.backoff_cap = absl::GetFlag(FLAGS_backoff_cap);
+  sinks.uplink = std::make_unique<Uplink>(options, sinks.spool.get());
+  return sinks;
+}
+
+// False when nothing is left to do it for.
+bool Deliver(const Window& window, const Sinks& sinks) {
+  absl::Status status;
+  if (sinks.record != nullptr) status = sinks.record->Append(window);
+  if (!status.ok()) {
+    static LogSite site(absl::Minutes(1));
+    site.Log(LogLevel::kError, absl::StrCat("record: ", status.ToString()));
+  }
+  if (sinks.spool != nullptr) {
+    status = sinks.spool->Append(window);
+    if (!status.ok()) Log(LogLevel::kError, status.ToString());
+    if (sinks.uplink != nullptr) sinks.uplink->Wake();
+  }
+  if (Print(window)) return true;
+  absl::SetFlag(&FLAGS_print, "");
+  Log(LogLevel::kWarning, "print: stdout takes no more");
+  return sinks.record != nullptr || sinks.spool != nullptr;
+}
+
+int Run(const StopEvent& stop) {
+  absl::StatusOr<WindowKey> identity = Identity();
+  if (!identity.ok()) return Fail("start", identity.status());
+  absl::StatusOr<std::unique_ptr<WindowSource>> source =
+      MakeSource(*identity, stop);
+  if (!source.ok()) return Fail("start", source.status());
+  absl::StatusOr<Sinks> sinks = OpenSinks(*identity);
+  if (!sinks.ok()) return Fail("start", sinks.status());
+
+  const bool replay = !absl::GetFlag(FLAGS_replay).empty();
+  int exit_status = 0;
+  while (true) {
+    const absl::StatusOr<Window> window = (*source)->Next();
+    if (absl::IsOutOfRange(window.status())) break;
+    if (!window.ok()) {
+      exit_status = Fail("measure", window.status());
+      break;
+    }
+    if (!Deliver(*window, *sinks) || absl::GetFlag(FLAGS_once)) break;
+    // A recording waits for the server; only time does not.
+    while (replay && sinks->uplink != nullptr &&
+           sinks->spool->stats().pending >= kReplayedAhead &&
+           !stop.WaitFor(absl::Milliseconds(10))) {
+    }
+  }
+
+  if (sinks->uplink == nullptr) return exit_status;
+  if (sinks->uplink->Drain(absl::GetFlag(FLAGS_drain))) return exit_status;
+  const uint64_t left = sinks->spool->stats().pending;
+  const std::string state_dir = absl::GetFlag(FLAGS_state_dir);
+  Log(LogLevel::kWarning,
+      state_dir.empty()
+          ? absl::StrCat("end: ", left,
+                         " windows did not reach the server "
+                         "and are lost, for there is no --state_dir")
+          : absl::StrCat("end: ", left, " windows wait in ", state_dir,
+                         " for the next start"));
+  if (replay && !stop.Raised() && exit_status == 0) return kExitUnavailable;
+  return exit_status;
+}
+
+int Main(int argc, char** argv) {
+  // absl wants a value for every flag that is no bool.
+  std::string print_text = "--print=text";
+  std::replace_if(
+      argv + 1, argv + argc,
+      [](absl::string_view arg) { return arg == "--print" || arg == "-print"; },
+      print_text.data());
+  const std::vector<std::string> left = ParseCommandLine(
+      "Measures the locks on the swap-compression path of this kernel.", argc,
+      argv);
+  if (!left.empty()) {
+    return Usage(absl::StrCat("unexpected argument \"", left[0], "\""));
+  }
+  if (const std::string error = FlagError(); !error.empty()) {
+    return Usage(error);
+  }
+
+  absl::StatusOr<std::unique_ptr<StopEvent>> stop = StopEvent::Create();
+  if (!stop.ok()) return Fail("start", stop.status());
+  stop_event = stop->get();
+  Handle(SIGTERM, OnStopSignal);
+  Handle(SIGINT, OnStopSignal);
+  Handle(SIGALRM, OnAlarm);
+  Handle(SIGPIPE, SIG_IGN);  // stdout and the server may go away
+  alarm(static_cast<unsigned int>(absl::GetFlag(FLAGS_seconds)));
+  return Run(**stop);
+}
+
+}  // namespace
+}  // namespace swaplock
+
+int main(int argc, char** argv) { return swaplock::Main(argc, argv); }
