@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <utility>
 
@@ -28,6 +29,10 @@ namespace {
 
 // How often zram devices and modules are looked at, and the ring is drained.
 constexpr absl::Duration kTick = absl::Seconds(1);
+
+// Stacks of waiters on unknown mutexes that the programs may look at per tick,
+// while zswap's lock has to be learned: 50 x 2 us.
+constexpr int kStacksPerTick = 50;
 
 uint64_t NowNs(clockid_t clock) {
   timespec t = {};
@@ -71,8 +76,8 @@ class BpfSource : public WindowSource {
 
   // Loads what this kernel takes; afterwards windows can be made either way.
   void Start() {
-    Load();
     BeginWindow();
+    Load();
   }
 
   absl::StatusOr<Window> Next() override {
@@ -90,14 +95,13 @@ class BpfSource : public WindowSource {
     }
     Window window = EndWindow();
     finished_ = stopped;
-    if (changed) {
-      if (modules_changed_) {
-        Load();
-      } else {
-        FindLocks();
-      }
+    if (stopped) return window;
+    BeginWindow();
+    if (changed && modules_changed_) {
+      Load();
+    } else if (changed) {
+      FindLocks();
     }
-    if (!stopped) BeginWindow();
     return window;
   }
 
@@ -156,8 +160,16 @@ class BpfSource : public WindowSource {
       }
       cpu_offsets_.push_back(*offset);
     }
+    stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
+    zswap_locks_.clear();
+    if (plan_.zswap_hold == Tier::kOwnerProbe && !cpu_offsets_.empty()) {
+      sampler_->LearnZswap(ZswapText());
+    }
+    // Locks first, so that no hold is counted before its device has a name.
     FindLocks();
+    BeginWindow();
+    sampler_->Attach();
   }
 
   // Gives the programs the locks of the zram devices that exist now.
@@ -197,8 +209,9 @@ class BpfSource : public WindowSource {
         }
       }
     }
-    LockTables tables = AssignCells(plan_, found, ZswapAlgorithm(),
-                                    cpu_offsets_, cells_per_cpu_, &builder_);
+    LockTables tables =
+        AssignCells(plan_, found, {ZswapAlgorithm(), zswap_locks_},
+                    cpu_offsets_, cells_per_cpu_, &builder_);
     sampler_->SetComps(tables.comps);
     sampler_->SetLocks(tables.locks);
     sampler_->SetRows(plan_.Attaches("owner_switch")
@@ -212,11 +225,38 @@ class BpfSource : public WindowSource {
                      capability) != options_.without.end();
   }
 
+  static std::vector<std::pair<uint64_t, uint64_t>> ZswapText() {
+    std::ifstream in("/proc/kallsyms");
+    return FunctionRanges(in, {"zswap_store", "zswap_load", "zswap_decompress",
+                               "zswap_frontswap_store", "zswap_frontswap_load",
+                               "zswap_writeback_entry", "shrink_memcg_cb"});
+  }
+
+  // Whether the programs have found a lock of zswap's that was not known.
+  bool LearnedLocks() {
+    if (sampler_ == nullptr || plan_.zswap_hold != Tier::kOwnerProbe) {
+      return false;
+    }
+    bool news = false;
+    for (const auto& [lock, cpu] : sampler_->TakeLearned(kStacksPerTick)) {
+      if (static_cast<size_t>(cpu) >= cpu_offsets_.size()) continue;
+      const uint64_t pointer = lock - cpu_offsets_[static_cast<size_t>(cpu)];
+      if (std::find(zswap_locks_.begin(), zswap_locks_.end(), pointer) !=
+          zswap_locks_.end()) {
+        continue;
+      }
+      zswap_locks_.push_back(pointer);
+      news = true;
+    }
+    return news;
+  }
+
   // Whether devices or modules are not what the programs were told.
   bool HostChanged() {
     modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
                        btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
-    return modules_changed_ || devices_ != ReadZramDevices();
+    const bool learned = LearnedLocks();
+    return learned || modules_changed_ || devices_ != ReadZramDevices();
   }
 
   void BeginWindow() {
@@ -318,6 +358,11 @@ class BpfSource : public WindowSource {
       out.not_measured.insert(out.not_measured.end(),
                               plan_.not_measured.begin(),
                               plan_.not_measured.end());
+      if (plan_.zswap_hold == Tier::kOwnerProbe && zswap_locks_.empty()) {
+        out.not_measured.push_back(
+            "zswap lock: nothing yet; without hooks its address is learned "
+            "from the first task that waits for it.");
+      }
       if (!finding_failed_.empty()) {
         out.not_measured.push_back(
             absl::StrCat("waits on zram's locks: ", finding_failed_, "."));
@@ -363,6 +408,7 @@ class BpfSource : public WindowSource {
   std::vector<std::string> left_out_;
   std::vector<ZramDevice> devices_;
   std::vector<uint64_t> cpu_offsets_;
+  std::vector<uint64_t> zswap_locks_;  // per-CPU pointers, learned
   bool btf_zram_ = false;
   bool btf_zsmalloc_ = false;
   bool modules_changed_ = false;

@@ -38,7 +38,17 @@ class Assigner {
   Assigner(const Plan& plan, WindowBuilder* builder)
       : plan_(plan), builder_(builder) {}
 
-  void Zswap(const std::string& algorithm) {
+  void Zswap(const ZswapLocks& zswap) {
+    const std::string& algorithm = zswap.algorithm;
+    if (!zswap.locks.empty()) {
+      builder_->SetMeaning(SL_BASE_ZSWAP + SL_OP_ANY,
+                           {{Subsystem::kZswap, Operation::kUnspecified,
+                             Role::kStream, Mode::kExclusive, "", algorithm},
+                            plan_.zswap_model,
+                            plan_.zswap_hold,
+                            plan_.wait,
+                            false});
+    }
     if (!CountsHolds(plan_.zswap_hold)) return;
     for (const int op : {SL_OP_LOAD, SL_OP_STORE, SL_OP_WRITEBACK}) {
       builder_->SetMeaning(SL_BASE_ZSWAP + op,
@@ -106,19 +116,36 @@ class Assigner {
 
 LockTables AssignCells(const Plan& plan,
                        const std::vector<DeviceLocks>& devices,
-                       const std::string& zswap_algorithm,
+                       const ZswapLocks& zswap,
                        const std::vector<uint64_t>& cpu_offsets,
                        int cells_per_cpu, WindowBuilder* builder) {
   LockTables out;
   out.rows.resize(cpu_offsets.size());
   for (int i = 0; i < cells_per_cpu; ++i) builder->ClearMeaning(i);
   Assigner assigner(plan, builder);
-  assigner.Zswap(zswap_algorithm);
+  assigner.Zswap(zswap);
   if (CountsHolds(plan.zram_hold)) {
     assigner.Stream(SL_BASE_ZRAM_OTHER, "", "", /*known=*/false);
   }
   const bool waits = plan.wait != Tier::kUnspecified;
   size_t row_length = 0;
+  const auto add_per_cpu = [&](uint64_t pointer, uint32_t cell,
+                               sl_lock_kind kind) {
+    for (size_t cpu = 0; cpu < cpu_offsets.size(); ++cpu) {
+      const uint64_t address = pointer + cpu_offsets[cpu];
+      if (waits) {
+        out.locks.push_back({address, {cell, static_cast<uint32_t>(kind)}});
+      }
+      if (row_length < SL_ROW_LOCKS) {
+        out.rows[cpu].lock[row_length] = address;
+        out.rows[cpu].cell[row_length] = cell;
+      }
+    }
+    ++row_length;
+  };
+  for (const uint64_t pointer : zswap.locks) {
+    add_per_cpu(pointer, SL_BASE_ZSWAP + SL_OP_ANY, SL_LOCK_OWNED);
+  }
   int next = SL_BASE_DEVICES;
   for (const DeviceLocks& d : devices) {
     const int wanted =

@@ -23,6 +23,13 @@ struct DeviceLocks {
   ZramLocks locks;
 };
 
+struct ZswapLocks {
+  std::string algorithm;
+  // Per-CPU pointers to the mutexes of its pools, where the plan has to know
+  // them: learned from waiters. Not needed with hold hooks.
+  std::vector<uint64_t> locks;
+};
+
 // Everything the programs are told about locks.
 struct LockTables {
   std::vector<sl_comp> comps;
@@ -37,7 +44,7 @@ struct LockTables {
 // no per-CPU lock's address is.
 LockTables AssignCells(const Plan& plan,
                        const std::vector<DeviceLocks>& devices,
-                       const std::string& zswap_algorithm,
+                       const ZswapLocks& zswap,
                        const std::vector<uint64_t>& cpu_offsets,
                        int cells_per_cpu, WindowBuilder* builder);
 

@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<HoldSampler>> HoldSampler::Load(
   if (!status.ok()) return status;
   status = sampler->MapMemory();
   if (!status.ok()) return status;
-  sampler->AttachAll(plan);
+  sampler->plan_ = plan;
   return sampler;
 }
 
@@ -210,8 +210,8 @@ absl::Status HoldSampler::MapMemory() {
   return absl::OkStatus();
 }
 
-void HoldSampler::AttachAll(const Plan& plan) {
-  for (const Attachment& a : plan.attachments) {
+void HoldSampler::Attach() {
+  for (const Attachment& a : plan_.attachments) {
     if (a.program == "disk_seen") continue;  // by WatchDisks, for a moment
     bpf_program* program =
         bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
@@ -318,6 +318,30 @@ void HoldSampler::SetRows(const std::vector<sl_row>& rows) {
     if (rows[cpu].lock[0] != 0) ++used;
   }
   *const_cast<volatile __u32*>(&skeleton_->s->bss->owner_rows) = used;
+}
+
+void HoldSampler::LearnZswap(
+    const std::vector<std::pair<uint64_t, uint64_t>>& text) {
+  auto* bss = skeleton_->s->bss;
+  constexpr size_t kSlots =
+      sizeof(bss->zswap_text) / sizeof(bss->zswap_text[0]);
+  for (size_t i = 0; i < std::min(text.size(), kSlots); ++i) {
+    bss->zswap_text[i].begin = text[i].first;
+    bss->zswap_text[i].end = text[i].second;
+  }
+}
+
+std::vector<std::pair<uint64_t, int>> HoldSampler::TakeLearned(int budget) {
+  auto* bss = skeleton_->s->bss;
+  constexpr size_t kSlots = sizeof(bss->learned) / sizeof(bss->learned[0]);
+  std::vector<std::pair<uint64_t, int>> out;
+  for (size_t i = 0; i < kSlots; ++i) {
+    const uint64_t lock = *const_cast<volatile __u64*>(&bss->learned[i].lock);
+    if (lock != 0)
+      out.emplace_back(lock, static_cast<int>(bss->learned[i].cpu));
+  }
+  *const_cast<volatile __s32*>(&bss->learn_budget) = budget;
+  return out;
 }
 
 absl::Status HoldSampler::Peek(uint64_t address, void* out,

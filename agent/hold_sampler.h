@@ -26,13 +26,17 @@ namespace swaplock {
 
 class HoldSampler {
  public:
-  // Loads and attaches what `plan` says. PermissionDenied when the kernel lets
-  // this process load no BPF at all; Unavailable when no program was taken.
+  // Loads what `plan` says, and attaches nothing yet. PermissionDenied when the
+  // kernel lets this process load no BPF at all; Unavailable when it takes none
+  // of the programs.
   static absl::StatusOr<std::unique_ptr<HoldSampler>> Load(
       const KernelSymbols& symbols, const Plan& plan, int cells_per_cpu);
   ~HoldSampler();
   HoldSampler(const HoldSampler&) = delete;
   HoldSampler& operator=(const HoldSampler&) = delete;
+
+  // Attaches every loaded program; from here on cells count.
+  void Attach();
 
   // Programs of the plan that could not be loaded or attached after all, by
   // name of the program, with the reason.
@@ -63,6 +67,12 @@ class HoldSampler {
   // Replaces the owner probe's locks; one row per CPU, cpus() of them.
   void SetRows(const std::vector<sl_row>& rows);
 
+  // Mutexes that the programs saw a waiter inside zswap's text wait for, with
+  // the CPU it waited on, since LearnZswap; and more stacks to look at.
+  std::vector<std::pair<uint64_t, int>> TakeLearned(int budget);
+  // Text ranges [begin, end) of zswap's functions; at most 6.
+  void LearnZswap(const std::vector<std::pair<uint64_t, uint64_t>>& text);
+
   // Copies kernel memory; up to 4096 bytes.
   absl::Status Peek(uint64_t address, void* out, size_t bytes) const;
   // What is added to a per-CPU pointer for this CPU's instance.
@@ -92,8 +102,8 @@ class HoldSampler {
                     int cells_per_cpu,
                     const std::vector<std::string>& leave_out);
   absl::Status MapMemory();
-  void AttachAll(const Plan& plan);
 
+  Plan plan_;
   std::unique_ptr<Skeleton> skeleton_;
   int cpus_ = 0;
   int cells_per_cpu_ = 0;

@@ -181,6 +181,28 @@ KernelSymbols ReadKernelSymbols() {
   return out;
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> FunctionRanges(
+    std::istream& kallsyms, const std::set<std::string>& names) {
+  std::vector<std::pair<uint64_t, uint64_t>> out;
+  uint64_t open = 0;  // a wanted function whose end is the next symbol
+  // Line by line: the whole file is some 10 MB.
+  for (std::string line; std::getline(kallsyms, line);) {
+    // "ffffffff81000000 T name" and, for modules, "\t[module]".
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(line, absl::MaxSplits(' ', 2));
+    if (words.size() != 3) continue;
+    uint64_t address = 0;
+    if (!absl::SimpleHexAtoi(words[0], &address) || address == 0) continue;
+    if (open != 0 && address > open) {
+      out.emplace_back(open, address);
+      open = 0;
+    }
+    if (words[1] != "t" && words[1] != "T") continue;
+    if (names.count(std::string(words[2])) > 0) open = address;
+  }
+  return out;
+}
+
 std::string FormatKernelSymbols(const KernelSymbols& symbols) {
   std::string out = absl::StrCat("release ", symbols.release, "\n");
   if (symbols.has_btf) absl::StrAppend(&out, "btf\n");

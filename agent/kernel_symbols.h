@@ -8,9 +8,12 @@
 #define SWAPLOCK_AGENT_KERNEL_SYMBOLS_H_
 
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -56,6 +59,12 @@ struct KernelSymbols {
 // Reads the running kernel. A kernel without BTF is a value (has_btf false),
 // not an error.
 KernelSymbols ReadKernelSymbols();
+
+// Where functions of the kernel proper lie, [begin, end), from
+// /proc/kallsyms (sorted by address by the kernel). Names that are not there,
+// or whose address the kernel hides (0), are left out.
+std::vector<std::pair<uint64_t, uint64_t>> FunctionRanges(
+    std::istream& kallsyms, const std::set<std::string>& names);
 
 // The text form of recorded lists: one symbol per line, sorted, '#' comments.
 std::string FormatKernelSymbols(const KernelSymbols& symbols);

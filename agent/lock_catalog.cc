@@ -210,7 +210,11 @@ class Planner {
     if (asked_.insert({kind, target}).second) {
       known = try_attach_(kind, target);
     }
-    if (function && absl::IsPermissionDenied(known)) functions_refused_ = known;
+    if (function && absl::IsPermissionDenied(known)) {
+      functions_refused_ = absl::PermissionDeniedError(
+          absl::StrCat("the kernel refuses function hooks, as for ", Name(kind),
+                       "/", target));
+    }
     return known;
   }
 

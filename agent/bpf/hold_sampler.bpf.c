@@ -174,6 +174,7 @@ int BPF_PROG(contention_begin, void* lock, unsigned int flags) {
     return 0;
   }
   if (!(flags & LCB_F_MUTEX)) return 0;
+  if (!known && zswap_text[0].end) sl_learn(ctx, address);
   /* A task that is known from an earlier hold, or a lock that is. Nothing is
    * allocated for other mutexes: their waiters may be inside the allocator. */
   struct sl_task* task = known ? sl_task_make() : sl_task_find();
