@@ -188,30 +188,43 @@ absl::StatusOr<std::unique_ptr<Spool>> OpenSpool() {
   return Spool::Open({});
 }
 
-// False when stdout takes no more.
-bool Print(const Window& window) {
-  const std::string print = absl::GetFlag(FLAGS_print);
-  std::string text;
-  if (print == "text") {
-    text = WindowText(window);
-  } else if (print == "json") {
-    absl::StatusOr<std::string> json = WindowJson(window);
-    if (!json.ok()) {
-      Log(LogLevel::kError, json.status().message());
-      return true;
+// Writes windows to stdout. Coverage is written when it changes.
+class Printer {
+ public:
+  // False when stdout takes no more.
+  bool Print(const Window& window) {
+    const std::string print = absl::GetFlag(FLAGS_print);
+    if (closed_ || print.empty()) return !closed_;
+    std::string text;
+    if (print == "json") {
+      absl::StatusOr<std::string> json = WindowJson(window);
+      if (!json.ok()) {
+        Log(LogLevel::kError, json.status().message());
+        return true;
+      }
+      text = *std::move(json);
+    } else {
+      std::string coverage = CoverageText(window.coverage);
+      if (coverage != coverage_) text = absl::StrCat(coverage, "\n");
+      coverage_ = std::move(coverage);
+      absl::StrAppend(&text, WindowText(window));
     }
-    text = *std::move(json);
-  } else {
-    return true;
+    closed_ = std::puts(text.c_str()) < 0 || std::fflush(stdout) != 0;
+    if (closed_) Log(LogLevel::kWarning, "print: stdout takes no more");
+    return !closed_;
   }
-  return std::puts(text.c_str()) >= 0 && std::fflush(stdout) == 0;
-}
+
+ private:
+  std::string coverage_;
+  bool closed_ = false;
+};
 
 // Where windows go, in this order; each may be absent.
 struct Sinks {
   std::unique_ptr<RecordWriter> record;
   std::unique_ptr<Spool> spool;
   std::unique_ptr<Uplink> uplink;  // uses the spool: destroyed first
+  Printer printer;
 };
 
 absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
@@ -246,22 +259,20 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
 }
 
 // False when nothing is left to do it for.
-bool Deliver(const Window& window, const Sinks& sinks) {
+bool Deliver(const Window& window, Sinks* sinks) {
   absl::Status status;
-  if (sinks.record != nullptr) status = sinks.record->Append(window);
+  if (sinks->record != nullptr) status = sinks->record->Append(window);
   if (!status.ok()) {
     static LogSite site(absl::Minutes(1));
     site.Log(LogLevel::kError, absl::StrCat("record: ", status.ToString()));
   }
-  if (sinks.spool != nullptr) {
-    status = sinks.spool->Append(window);
+  if (sinks->spool != nullptr) {
+    status = sinks->spool->Append(window);
     if (!status.ok()) Log(LogLevel::kError, status.ToString());
-    if (sinks.uplink != nullptr) sinks.uplink->Wake();
+    if (sinks->uplink != nullptr) sinks->uplink->Wake();
   }
-  if (Print(window)) return true;
-  absl::SetFlag(&FLAGS_print, "");
-  Log(LogLevel::kWarning, "print: stdout takes no more");
-  return sinks.record != nullptr || sinks.spool != nullptr;
+  return sinks->printer.Print(window) || sinks->record != nullptr ||
+         sinks->spool != nullptr;
 }
 
 int Run(const StopEvent& stop) {
@@ -282,7 +293,7 @@ int Run(const StopEvent& stop) {
       exit_status = Fail("measure", window.status());
       break;
     }
-    if (!Deliver(*window, *sinks) || absl::GetFlag(FLAGS_once)) break;
+    if (!Deliver(*window, &*sinks) || absl::GetFlag(FLAGS_once)) break;
     // A recording waits for the server; only time does not.
     while (replay && sinks->uplink != nullptr &&
            sinks->spool->stats().pending >= kReplayedAhead &&

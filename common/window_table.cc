@@ -3,6 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -143,20 +144,20 @@ std::string HoldTable(const std::vector<Hold>& holds,
 }
 
 std::string CoverageText(const Coverage& coverage, absl::string_view indent) {
-  std::map<ProbeState, std::vector<std::string>> by_state;
+  // Many probes are refused for one reason.
+  std::map<std::pair<ProbeState, std::string>, std::vector<std::string>> groups;
   for (const Probe& probe : coverage.probes) {
-    by_state[probe.state].push_back(probe.name);
+    const bool refused = probe.state == ProbeState::kRefused;
+    groups[{probe.state, refused ? probe.reason : ""}].push_back(probe.name);
   }
   std::string text;
-  for (const auto& [state, names] : by_state) {
-    if (state == ProbeState::kRefused) continue;
-    absl::StrAppend(&text, indent, "probes ", Name(state), ": ",
-                    Printable(absl::StrJoin(names, ", ")), "\n");
-  }
-  for (const Probe& probe : coverage.probes) {
-    if (probe.state != ProbeState::kRefused) continue;
-    absl::StrAppend(&text, indent, "probe refused: ", Printable(probe.name),
-                    ": ", Printable(probe.reason), "\n");
+  for (const auto& [group, names] : groups) {
+    const auto& [state, reason] = group;
+    absl::StrAppend(&text, indent,
+                    Printable(absl::StrCat("probes ", Name(state), ": ",
+                                           absl::StrJoin(names, ", "),
+                                           reason.empty() ? "" : ": ", reason)),
+                    "\n");
   }
   for (const std::string& sentence : coverage.not_measured) {
     absl::StrAppend(&text, indent, "not measured: ", Printable(sentence), "\n");
@@ -192,7 +193,6 @@ std::string WindowText(const Window& window) {
   for (const auto& [reason, events] : window.losses) {
     absl::StrAppend(&text, "  lost: ", Name(reason), " ", events, "\n");
   }
-  absl::StrAppend(&text, CoverageText(window.coverage, "  "));
   absl::StrAppendFormat(
       &text, "  agent: %s on CPU (%.3f %% of one), %s resident, maps %s\n",
       FormatNs(window.overhead.agent_cpu_ns),

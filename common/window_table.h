@@ -32,12 +32,12 @@ std::string LockName(const CellKey& key);
 // The holder as "comm[pid] other nice 10" or "comm[pid] fifo".
 std::string HolderName(const Hold& hold);
 
-// Probes by state, with the reason of those refused, and the sentences on what
-// is not measured; each line begins with `indent`.
+// Probes by state and by the reason for which they were refused, and the
+// sentences on what is not measured; each line begins with `indent`.
 std::string CoverageText(const Coverage& coverage,
                          absl::string_view indent = "");
 
-// All of the window.
+// All of the window but its coverage, which seldom changes.
 std::string WindowText(const Window& window);
 
 // The window as one line of JSON, in the protocol buffers' mapping of

@@ -60,15 +60,25 @@ TEST(HoldTableTest, NamesLockAndHolder) {
   EXPECT_EQ(HoldTable({}, {}), "");
 }
 
-TEST(WindowTextTest, SaysWhatIsLostRefusedAndNotMeasured) {
-  Window window = MakeWindow("host-a", 1);
-  window.coverage.not_measured = {"zswap: the kernel refuses kprobes"};
-  const std::string text = WindowText(window);
+TEST(WindowTextTest, SaysWhatWasLost) {
+  const std::string text = WindowText(MakeWindow("host-a", 1));
   EXPECT_TRUE(absl::StrContains(text, "lost: recursion 1")) << text;
-  EXPECT_TRUE(absl::StrContains(text, "probe refused: ")) << text;
-  EXPECT_TRUE(absl::StrContains(
-      text, "not measured: zswap: the kernel refuses kprobes"))
-      << text;
+}
+
+TEST(CoverageTextTest, GroupsProbesByStateAndReason) {
+  Coverage coverage;
+  coverage.probes = {
+      {"fexit/b", ProbeState::kRefused, "EPERM\n", 0, 0, 0},
+      {"fentry/a", ProbeState::kRefused, "EPERM\n", 0, 0, 0},
+      {"tp_btf/c", ProbeState::kAttached, "", 0, 0, 0},
+      {"fentry/d", ProbeState::kRefused, "ENOMEM", 0, 0, 0},
+  };
+  coverage.not_measured = {"zswap: holds"};
+  EXPECT_EQ(CoverageText(coverage, ">"),
+            ">probes attached: tp_btf/c\n"
+            ">probes refused: fentry/d: ENOMEM\n"
+            ">probes refused: fexit/b, fentry/a: EPERM?\n"
+            ">not measured: zswap: holds\n");
 }
 
 TEST(WindowJsonTest, IsOneLineWithTheSchemasNames) {
