@@ -109,18 +109,19 @@ std::string CellTable(const std::vector<Cell>& cells,
 }
 
 std::string HoldTable(const std::vector<Hold>& holds,
-                      const std::vector<Cell>& cells,
-                      absl::string_view indent) {
+                      const std::vector<Cell>& cells, absl::string_view indent,
+                      const std::vector<std::string>& origins) {
   if (holds.empty()) return "";
   TextTable table;
   for (const absl::string_view title : {"hold", "on-CPU", "runnable", "blocked",
                                         "unknown", "waited", "preempted"}) {
     table.AddColumn(title, TextTable::Align::kRight);
   }
-  for (const absl::string_view title : {"lock", "holder", "CPU"}) {
+  for (const absl::string_view title : {"lock", "holder", "CPU", "on"}) {
     table.AddColumn(title, TextTable::Align::kLeft);
   }
-  for (const Hold& hold : holds) {
+  for (size_t i = 0; i < holds.size(); ++i) {
+    const Hold& hold = holds[i];
     // Of the parts a bare off-CPU interval has only some: a tier without holds
     // cannot tell the others.
     const Cell* cell = hold.cell < cells.size() ? &cells[hold.cell] : nullptr;
@@ -138,6 +139,7 @@ std::string HoldTable(const std::vector<Hold>& holds,
         hold.acquire_cpu == hold.release_cpu
             ? absl::StrCat(hold.acquire_cpu)
             : absl::StrCat(hold.acquire_cpu, "->", hold.release_cpu),
+        i < origins.size() ? origins[i] : "",
     });
   }
   return table.Render(indent);

@@ -21,10 +21,12 @@ std::string CellTable(const std::vector<Cell>& cells,
                       absl::string_view indent = "");
 
 // One line per hold with its parts and its holder. `cells` are those that
-// Hold::cell points into. Empty when there are no holds.
+// Hold::cell points into. `origins`, when given, is a text per hold that says
+// where it was. Empty when there are no holds.
 std::string HoldTable(const std::vector<Hold>& holds,
                       const std::vector<Cell>& cells,
-                      absl::string_view indent = "");
+                      absl::string_view indent = "",
+                      const std::vector<std::string>& origins = {});
 
 // "zram write stream"; with the device when there is one.
 std::string LockName(const CellKey& key);

@@ -1,0 +1,78 @@
+#include "cli/fleet_text.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "common/testing.h"
+
+namespace swaplock {
+namespace {
+
+const absl::Time kNow = absl::FromUnixSeconds(2'000'000'000);
+
+v1::Fleet SampleFleet() {
+  const Window window = MakeWindow("host-a", 1);
+  v1::Fleet fleet;
+  v1::Cohort* cohort = fleet.add_cohorts();
+  cohort->set_kernel_release("6.18.15");
+  cohort->set_preempt("lazy");
+  cohort->set_hosts(1);
+  cohort->set_windows(7);
+  for (Cell cell : window.cells) {
+    cell.key.device.clear();
+    *cohort->add_cells() = ToProto(cell);
+  }
+  v1::HostState* host = fleet.add_hosts();
+  host->set_host_id("host-a");
+  host->set_kernel_release("6.18.15");
+  host->set_windows(7);
+  host->set_connected(true);
+  host->set_last_seen_unix_ns(
+      static_cast<uint64_t>(absl::ToUnixNanos(kNow - absl::Seconds(3))));
+  *host->mutable_coverage() = ToProto(window.coverage);
+  v1::TopHold* top = fleet.add_top_holds();
+  top->set_host_id("host-a");
+  top->set_kernel_release("6.18.15");
+  *top->mutable_key() = ToProto(window.cells[0].key);
+  *top->mutable_hold() = ToProto(window.top_holds[0]);
+  return fleet;
+}
+
+TEST(FleetTextTest, ShowsCohortsHoldsHostsAndCoverage) {
+  const std::string text = FleetText(SampleFleet(), kNow);
+  for (const absl::string_view part :
+       {"1 host, 1 connected\n", "kernel 6.18.15, preempt lazy: 1 host, 7 win",
+        "exact/contention", "longest holds of the last day",
+        "zram0 write stream", "writer[77]", "host-a 6.18.15", "3s ago",
+        "connected", "measured on 1 host\n", "probes attached: "}) {
+    EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+  }
+}
+
+// A tier without holds cannot know a hold's time on the CPU.
+TEST(FleetTextTest, TopHoldTakesItsTierFromTheCohort) {
+  v1::Fleet fleet = SampleFleet();
+  EXPECT_TRUE(absl::StrContains(FleetText(fleet, kNow), "  12.0ms  2.00ms"));
+  fleet.mutable_cohorts(0)->mutable_cells(0)->set_hold_tier(
+      v1::TIER_OWNER_PROBE);
+  EXPECT_TRUE(
+      absl::StrContains(FleetText(fleet, kNow), "  12.0ms       -    10.0ms"))
+      << FleetText(fleet, kNow);
+}
+
+TEST(FleetTextTest, EmptyFleetIsOneLine) {
+  EXPECT_EQ(FleetText(v1::Fleet(), kNow), "0 hosts, 0 connected\n");
+}
+
+TEST(FleetTextTest, HostileNamesStayOnTheirLine) {
+  v1::Fleet fleet = SampleFleet();
+  fleet.mutable_cohorts(0)->set_kernel_release("6.18\n\x1b[2J");
+  fleet.mutable_hosts(0)->set_host_id("a\nb");
+  const std::string text = FleetText(fleet, kNow);
+  EXPECT_TRUE(absl::StrContains(text, "kernel 6.18??[2J,")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "a?b")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "\x1b"));
+}
+
+}  // namespace
+}  // namespace swaplock

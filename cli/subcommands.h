@@ -1,0 +1,30 @@
+// The subcommands of `swaplock`. Each has a file of its own, asks one server,
+// writes to stdout and returns the exit status.
+#ifndef SWAPLOCK_CLI_SUBCOMMANDS_H_
+#define SWAPLOCK_CLI_SUBCOMMANDS_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace swaplock {
+
+struct CommandOptions {
+  std::string server;
+  bool json = false;
+  std::string kernel;       // top: of this kernel only; empty: all
+  absl::Duration interval;  // top: between two looks
+  int seconds = 0;          // top: stop after so many; 0: never
+  bool once = false;        // top: one look
+};
+
+// The fleet, again and again: on a terminal in place, else as one text after
+// the other. Stays when a server that answered before stops answering.
+int Top(const CommandOptions& options);
+
+// What the server says of kernels against each other.
+int Verdicts(const CommandOptions& options);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_CLI_SUBCOMMANDS_H_

@@ -1,0 +1,56 @@
+// swaplock: what the fleet's locks do, for people and scripts.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "cli/subcommands.h"
+#include "common/command_line.h"
+
+ABSL_FLAG(std::string, server, "127.0.0.1:7787",
+          "host:port of the server's gRPC side");
+ABSL_FLAG(std::string, output, "table", "table or json");
+ABSL_FLAG(std::string, kernel, "", "top: show this kernel release only");
+ABSL_FLAG(absl::Duration, interval, absl::Seconds(2),
+          "top: time between two looks, at least 100ms");
+ABSL_FLAG(int, seconds, 0, "top: stop after so many seconds; 0: never");
+ABSL_FLAG(bool, once, false, "top: look once");
+
+namespace swaplock {
+namespace {
+
+constexpr char kUsage[] =
+    "What the fleet's locks do.\n"
+    "  swaplock top        the fleet's locks, live\n"
+    "  swaplock verdicts   kernels against each other";
+
+int Usage(const std::string& message) {
+  std::fprintf(stderr, "swaplock: %s; see swaplock --help\n", message.c_str());
+  return kExitUsage;
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<std::string> words = ParseCommandLine(kUsage, argc, argv);
+  CommandOptions options;
+  options.server = absl::GetFlag(FLAGS_server);
+  options.kernel = absl::GetFlag(FLAGS_kernel);
+  options.interval = absl::GetFlag(FLAGS_interval);
+  options.seconds = absl::GetFlag(FLAGS_seconds);
+  options.once = absl::GetFlag(FLAGS_once);
+  const std::string output = absl::GetFlag(FLAGS_output);
+  options.json = output == "json";
+  if (!options.json && output != "table")
+    return Usage("--output is table or json");
+  if (options.interval < absl::Milliseconds(100) || options.seconds < 0) {
+    return Usage("--interval is at least 100ms, --seconds at least 0");
+  }
+  if (words.size() != 1) return Usage("one subcommand: top or verdicts");
+  if (words[0] == "top") return Top(options);
+  if (words[0] == "verdicts") return Verdicts(options);
+  return Usage("unknown subcommand \"" + words[0] + "\"");
+}
+
+}  // namespace
+}  // namespace swaplock
+
+int main(int argc, char** argv) { return swaplock::Main(argc, argv); }

@@ -1,0 +1,101 @@
+#include <google/protobuf/util/json_util.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "cli/fleet_text.h"
+#include "cli/query_client.h"
+#include "cli/subcommands.h"
+#include "common/command_line.h"
+
+namespace swaplock {
+namespace {
+
+// Home, and everything below cleared: a redraw without flicker.
+constexpr absl::string_view kHome = "\x1b[H";
+constexpr absl::string_view kClearBelow = "\x1b[J";
+constexpr absl::string_view kClearAll = "\x1b[2J";
+
+std::string Json(const v1::Fleet& fleet) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(fleet, &json, options);
+  if (!status.ok()) std::fprintf(stderr, "swaplock: write JSON\n");
+  return absl::StrCat(json, "\n");
+}
+
+bool Write(absl::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+// Interrupt and termination end the loop between two looks, with status 0.
+sigset_t BlockStopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// True when a signal came.
+bool WaitForStop(const sigset_t& signals, absl::Duration wait) {
+  const timespec timeout = absl::ToTimespec(wait);
+  int got = -1;
+  do {
+    got = sigtimedwait(&signals, nullptr, &timeout);
+  } while (got < 0 && errno == EINTR);
+  return got > 0;
+}
+
+}  // namespace
+
+int Top(const CommandOptions& options) {
+  const bool terminal = isatty(STDOUT_FILENO) && !options.once && !options.json;
+  const bool bold = terminal && std::getenv("NO_COLOR") == nullptr;
+  const sigset_t signals = BlockStopSignals();  // before gRPC's threads begin
+  QueryClient client(options.server);
+  absl::Duration left = options.seconds == 0 ? absl::InfiniteDuration()
+                                             : absl::Seconds(options.seconds);
+  bool answered = false;
+  if (terminal) Write(kClearAll);
+  while (true) {
+    const absl::StatusOr<v1::Fleet> fleet = client.GetFleet(options.kernel);
+    const absl::Time now = absl::Now();
+    if (fleet.ok()) {
+      answered = true;
+      const std::string text =
+          options.json ? Json(*fleet) : FleetText(*fleet, now);
+      const std::string title = absl::StrCat(
+          bold ? "\x1b[1m" : "", "swaplock ", options.server, "  ",
+          absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", now, absl::UTCTimeZone()),
+          bold ? "\x1b[0m" : "", "\n");
+      const bool written = Write(
+          absl::StrCat(terminal ? kHome : "", terminal ? kClearBelow : "",
+                       options.json ? "" : title, text,
+                       terminal || options.once || options.json ? "" : "\n"));
+      if (!written) return 0;  // the reader has seen enough
+    } else {
+      std::fprintf(stderr, "swaplock: %s\n", fleet.status().ToString().c_str());
+      if (!answered) return kExitUnavailable;
+    }
+    if (options.once) return 0;
+    const absl::Duration wait = std::min(options.interval, left);
+    if (WaitForStop(signals, wait)) return 0;
+    left -= wait;
+    if (left <= absl::ZeroDuration()) return 0;
+  }
+}
+
+}  // namespace swaplock

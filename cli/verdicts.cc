@@ -1,0 +1,41 @@
+#include <google/protobuf/util/json_util.h>
+
+#include <cstdio>
+#include <string>
+
+#include "cli/query_client.h"
+#include "cli/subcommands.h"
+#include "cli/verdict_text.h"
+#include "common/command_line.h"
+
+namespace swaplock {
+
+int Verdicts(const CommandOptions& options) {
+  QueryClient client(options.server);
+  const absl::StatusOr<v1::VerdictList> verdicts = client.ListVerdicts();
+  if (!verdicts.ok()) {
+    std::fprintf(stderr, "swaplock: %s\n",
+                 verdicts.status().ToString().c_str());
+    return kExitUnavailable;
+  }
+  std::string text;
+  if (options.json) {
+    google::protobuf::util::JsonPrintOptions json;
+    json.preserve_proto_field_names = true;
+    // A count of 0 is a statement here.
+    json.always_print_primitive_fields = true;
+    const auto status =
+        google::protobuf::util::MessageToJsonString(*verdicts, &text, json);
+    if (!status.ok()) {
+      std::fprintf(stderr, "swaplock: write JSON\n");
+      return 1;
+    }
+    text += "\n";
+  } else {
+    text = VerdictsText(*verdicts);
+  }
+  std::fputs(text.c_str(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace swaplock
