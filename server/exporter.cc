@@ -8,11 +8,11 @@
 #include <map>
 #include <sstream>
 
+#include "common/version.h"
 #include "server/cell_series.h"
 #include "server/kernel_label.h"
 #include "server/metric_names.h"
 #include "server/process_metrics.h"
-#include "server/version.h"
 
 namespace swaplock {
 namespace {
@@ -280,7 +280,7 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
   }
   out->Summary(metric::kCommit, snapshot.commits,
                Seconds(snapshot.commit_time));
-  out->Gauge(metric::kBuildInfo, {{"version", kVersion}}, 1);
+  out->Gauge(metric::kBuildInfo, {{"version", std::string(kVersion)}}, 1);
 }
 
 }  // namespace

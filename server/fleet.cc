@@ -43,4 +43,9 @@ FleetSnapshot Fleet::Snapshot() const {
   return now_;
 }
 
+uint64_t Fleet::commits() const {
+  absl::MutexLock lock(&mutex_);
+  return now_.commits;
+}
+
 }  // namespace swaplock

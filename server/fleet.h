@@ -52,6 +52,7 @@ class Fleet {
   void SetVerdicts(std::vector<Verdict> verdicts);
 
   FleetSnapshot Snapshot() const;
+  uint64_t commits() const;  // of the snapshot, without copying it
 
  private:
   mutable absl::Mutex mutex_;

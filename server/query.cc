@@ -1,0 +1,130 @@
+#include "server/query.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <map>
+
+#include "common/window.h"
+
+namespace swaplock {
+namespace {
+
+static_assert(static_cast<int>(VerdictKind::kDataQuality) ==
+              v1::VerdictKind_MAX);
+
+v1::Verdict VerdictMessage(const Verdict& v) {
+  v1::Verdict out;
+  out.set_kernel_base(v.kernel_base);
+  out.set_kernel_new(v.kernel_new);
+  out.set_subsystem(static_cast<v1::Subsystem>(v.subsystem));
+  out.set_operation(static_cast<v1::Operation>(v.operation));
+  out.set_outcome(v.outcome);
+  out.set_kind(static_cast<v1::VerdictKind>(v.kind));
+  out.set_sentence(v.sentence);
+  out.set_reason(v.reason);
+  out.set_hosts_base(v.hosts_base);
+  out.set_hosts_new(v.hosts_new);
+  out.set_p_value(v.p_value);
+  out.set_p_exact(v.p_exact);
+  out.set_ratio(v.ratio);
+  out.set_ratio_lower(v.ratio_lower);
+  out.set_ratio_upper(v.ratio_upper);
+  out.set_smallest_p(v.smallest_p);
+  return out;
+}
+
+std::string Json(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string out;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(message, &out, options);
+  // Messages made here always have a JSON form.
+  return status.ok() ? out : "{}";
+}
+
+}  // namespace
+
+v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
+                       const std::string& kernel) {
+  v1::Fleet out;
+  const auto wanted = [&kernel](const std::string& release) {
+    return kernel.empty() || release == kernel;
+  };
+  std::map<CohortKey, uint64_t> hosts;
+  for (const auto& [id, host] : snapshot.state.hosts) {
+    if (!wanted(host.kernel_release)) continue;
+    ++hosts[{host.kernel_release, host.preempt}];
+    v1::HostState* message = out.add_hosts();
+    message->set_host_id(id);
+    message->set_kernel_release(host.kernel_release);
+    message->set_last_seen_unix_ns(host.last_seen_unix_ns);
+    message->set_windows(host.windows);
+    message->set_connected(snapshot.streams.count(id) > 0);
+    *message->mutable_coverage() = ToProto(host.coverage);
+  }
+  for (const auto& [key, cohort] : snapshot.state.cohorts) {
+    if (!wanted(key.kernel_release)) continue;
+    v1::Cohort* message = out.add_cohorts();
+    message->set_kernel_release(key.kernel_release);
+    message->set_preempt(key.preempt);
+    message->set_hosts(hosts[key]);
+    message->set_windows(cohort.windows);
+    for (const auto& [cell_key, cell] : cohort.cells) {
+      *message->add_cells() = ToProto(cell.cell);
+    }
+  }
+  const int64_t oldest = absl::ToUnixNanos(now - absl::Hours(24));
+  for (const TopHold& top : snapshot.state.top_holds) {
+    if (!wanted(top.kernel_release) ||
+        static_cast<int64_t>(top.end_unix_ns) < oldest) {
+      continue;
+    }
+    v1::TopHold* message = out.add_top_holds();
+    message->set_host_id(top.host_id);
+    message->set_kernel_release(top.kernel_release);
+    *message->mutable_key() = ToProto(top.key);
+    *message->mutable_hold() = ToProto(top.hold);
+    message->set_end_unix_ns(top.end_unix_ns);
+  }
+  return out;
+}
+
+v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot) {
+  v1::VerdictList out;
+  for (const Verdict& v : snapshot.verdicts) {
+    *out.add_verdicts() = VerdictMessage(v);
+  }
+  return out;
+}
+
+std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
+                      const std::string& kernel) {
+  return Json(FleetMessage(snapshot, now, kernel));
+}
+
+std::string VerdictsJson(const FleetSnapshot& snapshot) {
+  return Json(VerdictsMessage(snapshot));
+}
+
+grpc::ServerUnaryReactor* QueryService::GetFleet(
+    grpc::CallbackServerContext* context, const v1::GetFleetRequest* request,
+    v1::Fleet* reply) {
+  *reply = FleetMessage(fleet_->Snapshot(), clock_.wall(),
+                        request->kernel_release());
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* QueryService::ListVerdicts(
+    grpc::CallbackServerContext* context,
+    const v1::ListVerdictsRequest* /*request*/, v1::VerdictList* reply) {
+  *reply = VerdictsMessage(fleet_->Snapshot());
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace swaplock

@@ -1,0 +1,46 @@
+// The Query service: the fleet and the verdicts as messages, for the CLI over
+// gRPC and, by the same functions, for /api/v1 as JSON.
+#ifndef SWAPLOCK_SERVER_QUERY_H_
+#define SWAPLOCK_SERVER_QUERY_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "proto/query.grpc.pb.h"
+#include "server/fleet.h"
+
+namespace swaplock {
+
+// `kernel` empty: all. Top holds of the last 24 hours, longest first.
+v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
+                       const std::string& kernel);
+v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot);
+
+// The same as JSON; all fields present, enumerations by name.
+std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
+                      const std::string& kernel);
+std::string VerdictsJson(const FleetSnapshot& snapshot);
+
+class QueryService : public v1::Query::CallbackService {
+ public:
+  // `fleet` outlives the service's server.
+  QueryService(const Fleet* fleet, Clock clock)
+      : fleet_(fleet), clock_(std::move(clock)) {}
+
+  grpc::ServerUnaryReactor* GetFleet(grpc::CallbackServerContext* context,
+                                     const v1::GetFleetRequest* request,
+                                     v1::Fleet* reply) override;
+  grpc::ServerUnaryReactor* ListVerdicts(grpc::CallbackServerContext* context,
+                                         const v1::ListVerdictsRequest* request,
+                                         v1::VerdictList* reply) override;
+
+ private:
+  const Fleet* const fleet_;
+  const Clock clock_;
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_SERVER_QUERY_H_

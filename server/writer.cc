@@ -1,0 +1,72 @@
+#include "server/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+
+namespace swaplock {
+
+Writer::Writer(Ledger* ledger, Fleet* fleet, Clock clock)
+    : ledger_(ledger),
+      fleet_(fleet),
+      clock_(std::move(clock)),
+      thread_([this] { Run(); }) {}
+
+Writer::~Writer() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+bool Writer::Submit(Window window, Done done) {
+  absl::MutexLock lock(&mutex_);
+  if (stopping_ || waiting_.size() >= kMaxWaiting) return false;
+  waiting_.push_back({std::move(window), std::move(done)});
+  return true;
+}
+
+std::vector<Writer::Waiting> Writer::TakeBatch() {
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &Writer::HasWork));
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(
+                                          std::min(waiting_.size(), kMaxBatch));
+  std::vector<Waiting> batch(std::make_move_iterator(waiting_.begin()),
+                             std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  return batch;
+}
+
+void Writer::Commit(std::vector<Waiting> batch) {
+  std::vector<Window> windows;
+  for (Waiting& one : batch) windows.push_back(std::move(one.window));
+  const uint64_t start_ns = clock_.boottime_ns();
+  const absl::StatusOr<std::vector<Outcome>> outcomes =
+      ledger_->Commit(windows, clock_.wall());
+  can_commit_ = outcomes.ok();
+  if (!outcomes.ok()) {
+    static LogSite site(absl::Seconds(10));
+    site.Log(LogLevel::kError,
+             absl::StrCat("writer: commit of ", windows.size(),
+                          " windows: ", outcomes.status().ToString()));
+    for (const Waiting& one : batch) one.done(outcomes.status());
+    return;
+  }
+  const uint64_t took_ns = clock_.boottime_ns() - start_ns;
+  fleet_->Committed(windows, *outcomes, clock_.wall(),
+                    absl::Nanoseconds(took_ns));
+  for (size_t i = 0; i < batch.size(); ++i) batch[i].done((*outcomes)[i]);
+}
+
+void Writer::Run() {
+  while (true) {
+    std::vector<Waiting> batch = TakeBatch();
+    if (batch.empty()) return;
+    Commit(std::move(batch));
+  }
+}
+
+}  // namespace swaplock
