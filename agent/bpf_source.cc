@@ -280,9 +280,8 @@ class BpfSource : public WindowSource {
       const uint32_t ended = kernel_window_++;
       sampler_->SetWindow(kernel_window_);
       std::map<int, sl_cell> totals;
-      uint64_t unstable = 0;
       for (const auto& [index, meaning] : builder_.meanings()) {
-        totals[index] = sampler_->ReadCell(index, ended, &unstable);
+        totals[index] = sampler_->ReadCell(index, ended);
       }
       Drain();
       std::map<int, uint32_t> index_of;

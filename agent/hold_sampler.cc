@@ -226,26 +226,27 @@ void HoldSampler::Attach() {
   }
 }
 
-sl_cell HoldSampler::ReadCell(int index, uint32_t window,
-                              uint64_t* unstable) const {
+sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
   sl_cell total = {};
   for (int cpu = 0; cpu < cpus_; ++cpu) {
-    const sl_cell* at = cells_ + cpu * cells_per_cpu_ + index;
+    const int position = cpu * cells_per_cpu_ + index;
+    const sl_cell* at = cells_ + position;
     const auto* sequence =
         reinterpret_cast<const std::atomic<uint32_t>*>(&at->sequence);
     if (sequence->load(std::memory_order_acquire) == 0) continue;  // untouched
-    sl_cell copy;
-    bool stable = false;
-    for (int attempt = 0; attempt < 16 && !stable; ++attempt) {
+    sl_cell& stable = stable_cells_[position];
+    for (int attempt = 0; attempt < 16; ++attempt) {
       const uint32_t before = sequence->load(std::memory_order_acquire);
+      if ((before & 1) != 0) continue;
+      sl_cell copy;
       memcpy(&copy, at, sizeof(copy));
       std::atomic_thread_fence(std::memory_order_acquire);
-      stable = (before & 1) == 0 &&
-               sequence->load(std::memory_order_relaxed) == before;
+      if (sequence->load(std::memory_order_relaxed) == before) {
+        stable = copy;
+        break;
+      }
     }
-    // A program that was preempted in mid-write leaves one event half counted.
-    // window_builder carries the difference over to the next window.
-    if (!stable) ++*unstable;
+    const sl_cell& copy = stable;
     total.on_cpu_ns += copy.on_cpu_ns;
     total.unknown_ns += copy.unknown_ns;
     total.waits_owner_running += copy.waits_owner_running;

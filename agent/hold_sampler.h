@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +50,9 @@ class HoldSampler {
 
   // Cell `index` summed over CPUs, cumulative; 32-bit fields modulo 2^32.
   // max_ns[0] is the maximum in `window`, which may have ended one before the
-  // current. Reads again while a program is writing; `unstable` grows by the
-  // cells that never came to rest.
-  sl_cell ReadCell(int index, uint32_t window, uint64_t* unstable) const;
+  // current. A CPU whose program was preempted while it wrote the cell enters
+  // with what it last had there in one piece; the rest comes next time.
+  sl_cell ReadCell(int index, uint32_t window);
   // Losses since loading, by enum sl_loss.
   std::vector<uint64_t> ReadLosses() const;
 
@@ -112,6 +113,7 @@ class HoldSampler {
   size_t cells_bytes_ = 0;
   size_t cpu_bytes_ = 0;
   uint64_t map_bytes_ = 0;
+  std::map<int, sl_cell> stable_cells_;  // last read in one piece
   std::vector<uint64_t> known_locks_;
   std::vector<std::pair<std::string, std::string>> refused_;
 };

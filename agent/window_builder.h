@@ -1,11 +1,6 @@
 // Makes windows of the cells' cumulative numbers: takes differences, keeps what
 // a cell means beside them, and sorts the longest holds.
 //
-// Numbers are read while programs write them, so one event may be half in: its
-// bucket counted and its sum not yet. Each emitted number is held within what
-// its buckets allow, and the rest is carried over to the next window: over
-// time, totals are exact, and every single window is consistent.
-//
 // Pure but for its baseline; not thread-safe.
 #ifndef SWAPLOCK_AGENT_WINDOW_BUILDER_H_
 #define SWAPLOCK_AGENT_WINDOW_BUILDER_H_
@@ -43,7 +38,7 @@ class WindowBuilder {
   const std::map<int, CellMeaning>& meanings() const { return meanings_; }
 
   // Forgets the baseline: the programs were loaded anew and count from 0.
-  void Restart() { emitted_.clear(); }
+  void Restart() { before_.clear(); }
 
   // The cells of the window that has just ended. `totals` are cumulative, by
   // index. Every cell with a meaning is there, also when nothing happened
@@ -62,7 +57,7 @@ class WindowBuilder {
  private:
   int top_k_;
   std::map<int, CellMeaning> meanings_;
-  std::map<int, sl_cell> emitted_;
+  std::map<int, sl_cell> before_;
   std::set<int> used_;
   std::vector<sl_top_hold> pending_;
 };

@@ -75,6 +75,10 @@ struct sl_snapshot {
   __u64 nivcsw;
 };
 
+/* Puts the ring's record into the object's type information for the test that
+ * compares layouts; nothing reads it. */
+struct sl_top_hold* top_hold_layout = 0;
+
 /* The last wait of a task for a mutex. */
 struct sl_wait {
   __u64 lock;

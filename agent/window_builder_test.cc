@@ -1,0 +1,186 @@
+#include "agent/window_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "agent/bpf/hold_math.h"
+
+namespace swaplock {
+namespace {
+
+CellMeaning ExactWrite() {
+  CellMeaning m;
+  m.key = {Subsystem::kZram, Operation::kWrite, Role::kStream,
+           Mode::kExclusive, "zram0",           "zstd"};
+  m.lock_model = LockModel::kMutex;
+  m.hold_tier = Tier::kExact;
+  m.wait_tier = Tier::kContention;
+  return m;
+}
+
+// What the programs do at a release.
+void CountHold(sl_cell* cell, uint64_t on_cpu, uint64_t runnable,
+               uint32_t window) {
+  sl_dist_add(&cell->hold, on_cpu + runnable, window);
+  if (runnable > 0) sl_dist_add(&cell->runnable, runnable, window);
+  cell->on_cpu_ns += on_cpu;
+}
+
+// As hold_sampler.cc reads: the window's maximum in slot 0.
+sl_cell AsRead(const sl_cell& cell, uint32_t window) {
+  sl_cell out = cell;
+  for (sl_dist* d : {&out.wait, &out.hold, &out.runnable, &out.blocked}) {
+    const uint32_t slot = window & 1;
+    d->max_ns[0] = d->max_window[slot] == window ? d->max_ns[slot] : 0;
+  }
+  return out;
+}
+
+std::vector<Cell> Take(WindowBuilder* builder, const sl_cell& total,
+                       uint32_t window) {
+  std::map<int, uint32_t> index_of;
+  return builder->TakeCells({{3, AsRead(total, window)}}, &index_of);
+}
+
+TEST(WindowBuilderTest, WindowsAreDifferences) {
+  WindowBuilder builder(4);
+  builder.SetMeaning(3, ExactWrite());
+  sl_cell total = {};
+  CountHold(&total, 1000, 12'000'000, 1);
+  std::vector<Cell> first = Take(&builder, total, 1);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].acquisitions, 1u);
+  EXPECT_EQ(first[0].hold.sum_ns, 12'001'000u);
+  EXPECT_EQ(first[0].hold.max_ns, 12'001'000u);
+  EXPECT_EQ(first[0].runnable.over_10ms, 1u);
+  CountHold(&total, 500, 0, 2);
+  std::vector<Cell> second = Take(&builder, total, 2);
+  EXPECT_EQ(second[0].acquisitions, 1u);
+  EXPECT_EQ(second[0].hold.sum_ns, 500u);
+  EXPECT_EQ(second[0].hold.max_ns, 500u);
+  EXPECT_EQ(second[0].hold.over_1ms, 0u);
+}
+
+TEST(WindowBuilderTest, AnIdleWindowIsAMeasuredZero) {
+  WindowBuilder builder(4);
+  builder.SetMeaning(3, ExactWrite());
+  const std::vector<Cell> cells = Take(&builder, sl_cell{}, 1);
+  ASSERT_EQ(cells.size(), 1u);
+  EXPECT_EQ(cells[0].acquisitions, 0u);
+}
+
+TEST(WindowBuilderTest, AnUnusedOptionalCellIsLeftOutUntilItCounts) {
+  WindowBuilder builder(4);
+  CellMeaning m = ExactWrite();
+  m.only_if_used = true;
+  builder.SetMeaning(3, m);
+  sl_cell total = {};
+  EXPECT_TRUE(Take(&builder, total, 1).empty());
+  CountHold(&total, 10, 0, 2);
+  EXPECT_EQ(Take(&builder, total, 2).size(), 1u);
+  EXPECT_EQ(Take(&builder, total, 3).size(), 1u);
+}
+
+TEST(WindowBuilderTest, SlotsMayWrapBetweenWindows) {
+  WindowBuilder builder(4);
+  builder.SetMeaning(3, ExactWrite());
+  sl_cell total = {};
+  total.hold.slot[50] = 0xfffffffe;
+  Take(&builder, total, 1);
+  for (int i = 0; i < 5; ++i) total.hold.slot[50] += 1;
+  EXPECT_EQ(Take(&builder, total, 2)[0].acquisitions, 5u);
+}
+
+// Any sequence of events: every window satisfies the schema (its parts sum, its
+// counts agree), and all of them together are the programs' totals.
+TEST(WindowBuilderTest, WindowsAreConsistentAndAddUpToTheTotals) {
+  std::mt19937_64 random(17);
+  WindowBuilder builder(4);
+  builder.SetMeaning(3, ExactWrite());
+  sl_cell total = {};
+  Cell sum;
+  uint64_t max = 0;
+  for (uint32_t w = 1; w <= 400; ++w) {
+    for (uint64_t i = random() % 4; i > 0; --i) {
+      const uint64_t on_cpu = random() % 2'000'000;
+      const uint64_t runnable = random() % 3 == 0 ? random() % 200'000'000 : 0;
+      CountHold(&total, on_cpu, runnable, w);
+      max = std::max(max, on_cpu + runnable);
+    }
+    Window window;
+    window.key = {"h", std::string(16, 'b'), 1, w};
+    window.end_boottime_ns = 1;
+    window.cells = Take(&builder, total, w);
+    const absl::StatusOr<Window> checked = ParseWindow(Serialize(window));
+    ASSERT_TRUE(checked.ok()) << checked.status() << " in window " << w;
+    sum.Merge(window.cells[0]);
+  }
+  EXPECT_EQ(sum.acquisitions, sum.hold.Count());
+  EXPECT_EQ(sum.hold.over_1ms, total.hold.over_1ms);
+  EXPECT_EQ(sum.hold.over_10ms, total.hold.over_10ms);
+  EXPECT_EQ(sum.hold.over_100ms, total.hold.over_100ms);
+  EXPECT_EQ(sum.runnable.sum_ns, total.runnable.sum_ns);
+  EXPECT_EQ(sum.hold.sum_ns, total.hold.sum_ns);
+  EXPECT_EQ(sum.hold.max_ns, max);
+}
+
+// A value whose window's maximum was already read: the maximum never leaves
+// the highest bucket.
+TEST(WindowBuilderTest, AMaximumThatWasMissedIsItsBucketsLowerEnd) {
+  WindowBuilder builder(4);
+  builder.SetMeaning(3, ExactWrite());
+  sl_cell total = {};
+  CountHold(&total, 50'000'000, 0, 1);
+  const std::vector<Cell> late = Take(&builder, total, 2);
+  EXPECT_GT(late[0].hold.max_ns, 50'000'000 / 1.1);
+  EXPECT_LE(late[0].hold.max_ns, 50'000'000u);
+}
+
+sl_top_hold Top(uint64_t ns, uint32_t window, uint32_t cell) {
+  sl_top_hold t = {};
+  t.hold_ns = ns;
+  t.on_cpu_ns = ns;
+  t.window = window;
+  t.cell = cell;
+  t.static_prio = 139;
+  t.acquired_ns = 900;
+  memcpy(t.comm, "sixteen bytes ok", 16);  // no terminator
+  return t;
+}
+
+TEST(WindowBuilderTest, TopHoldsAreTheLongestOfTheirWindow) {
+  WindowBuilder builder(2);
+  builder.AddTop(
+      {Top(5, 1, 3), Top(9, 1, 3), Top(7, 1, 3), Top(99, 2, 3), Top(50, 1, 8)});
+  const std::map<int, uint32_t> index_of = {{3, 0}};
+  const std::vector<Hold> first = builder.TakeTop(1, 1000, index_of);
+  ASSERT_EQ(first.size(), 2u);  // the one of cell 8 has no cell
+  EXPECT_EQ(first[0].hold_ns, 9u);
+  EXPECT_EQ(first[1].hold_ns, 7u);
+  EXPECT_EQ(first[0].nice, 19);
+  EXPECT_EQ(first[0].comm, "sixteen bytes ok");
+  EXPECT_EQ(first[0].acquired_offset_ns, -100);
+  const std::vector<Hold> second = builder.TakeTop(2, 1000, index_of);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].hold_ns, 99u);
+  EXPECT_TRUE(builder.TakeTop(3, 1000, index_of).empty());
+}
+
+TEST(WindowBuilderTest, TheOwnerProbeHasIntervalsAndNoHolds) {
+  WindowBuilder builder(2);
+  CellMeaning m = ExactWrite();
+  m.hold_tier = Tier::kOwnerProbe;
+  builder.SetMeaning(3, m);
+  sl_cell total = {};
+  sl_dist_add(&total.runnable, 4000, 1);
+  const std::vector<Cell> cells = Take(&builder, total, 1);
+  EXPECT_EQ(cells[0].acquisitions, 0u);
+  EXPECT_EQ(cells[0].hold.Count(), 0u);
+  EXPECT_EQ(cells[0].runnable.sum_ns, 4000u);
+}
+
+}  // namespace
+}  // namespace swaplock
