@@ -1,0 +1,148 @@
+#include "tests/end_to_end/test_bed.h"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "common/record_file.h"
+#include "proto/query.grpc.pb.h"
+
+namespace swaplock {
+namespace {
+
+constexpr char kServer[] = "server/swaplock-server";
+constexpr char kAgent[] = "agent/swaplock-agent";
+
+std::string NewFolder() {
+  std::string pattern = absl::StrCat(testing::TempDir(), "/bed.XXXXXX");
+  return mkdtemp(pattern.data());
+}
+
+}  // namespace
+
+bool Eventually(const std::function<bool()>& question) {
+  const absl::Time deadline = absl::Now() + absl::Minutes(1);
+  while (!question()) {
+    if (absl::Now() > deadline) return false;
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  return true;
+}
+
+void Totals::Add(const Window& window) {
+  ++windows;
+  for (const Cell& cell : window.cells) AddCell(cell);
+}
+
+void Totals::AddCell(Cell cell) {
+  cell.key.device.clear();
+  const auto [found, added] = cells.emplace(cell.key, cell);
+  if (!added) found->second.Merge(cell);
+}
+
+std::string Totals::Text() const {
+  std::string text = absl::StrCat("windows: ", windows, "\n");
+  for (const auto& [key, cell] : cells) {
+    absl::StrAppend(&text, ToProto(cell).DebugString());
+  }
+  return text;
+}
+
+TestBed::TestBed() : folder_(NewFolder()) {}
+
+std::string TestBed::Path(const std::string& name) const {
+  return absl::StrCat(folder_, "/", name);
+}
+
+void TestBed::StartServer() {
+  server_.reset();
+  const std::string ports = Path("ports");
+  unlink(ports.c_str());
+  server_ = std::make_unique<ChildProcess>(
+      std::vector<std::string>{
+          kServer, absl::StrCat("--data_dir=", Path("data")),
+          absl::StrCat("--grpc_listen=127.0.0.1:", port_),
+          "--http_listen=127.0.0.1:0", absl::StrCat("--port_file=", ports)},
+      Path("server.log"));
+  int http_port = 0;
+  const auto serves = [&] {
+    std::string line;
+    std::ifstream file(ports);
+    return std::getline(file, line) &&
+           std::sscanf(line.c_str(), "grpc=%d http=%d", &port_, &http_port) ==
+               2;
+  };
+  ASSERT_TRUE(Eventually([&] { return serves() || !server_->Running(); }));
+  ASSERT_TRUE(server_->Running()) << "the server ended\n" << Logs();
+}
+
+std::unique_ptr<ChildProcess> TestBed::StartAgent(
+    const std::string& replay, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {
+      kAgent,
+      absl::StrCat("--replay=", replay),
+      absl::StrCat("--record=", Path("record.slk")),
+      absl::StrCat("--state_dir=", Path("state")),
+      absl::StrCat("--server=127.0.0.1:", port_),
+      "--backoff_cap=100ms",
+      "--drain=60s"};
+  words.insert(words.end(), more.begin(), more.end());
+  return std::make_unique<ChildProcess>(words, Path("agent.log"));
+}
+
+absl::StatusOr<Totals> TestBed::Counted() const {
+  const std::unique_ptr<v1::Query::Stub> stub = v1::Query::NewStub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", port_),
+                          grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::Fleet fleet;
+  const grpc::Status status = stub->GetFleet(&context, {}, &fleet);
+  if (!status.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("get the fleet: ", status.error_message()));
+  }
+  Totals totals;
+  for (const v1::Cohort& cohort : fleet.cohorts()) {
+    totals.windows += cohort.windows();
+    for (const v1::Cell& message : cohort.cells()) {
+      absl::StatusOr<Cell> cell = FromProto(message);
+      if (!cell.ok()) return cell.status();
+      totals.AddCell(*std::move(cell));
+    }
+  }
+  return totals;
+}
+
+absl::StatusOr<Totals> TestBed::Recorded() const {
+  absl::StatusOr<std::unique_ptr<RecordReader>> reader =
+      RecordReader::Open(Path("record.slk"));
+  if (!reader.ok()) return reader.status();
+  Totals totals;
+  std::set<WindowKey> seen;
+  while (true) {
+    const absl::StatusOr<Window> window = (*reader)->Next();
+    if (absl::IsOutOfRange(window.status())) return totals;
+    if (!window.ok()) return window.status();
+    if (seen.insert(window->key).second) totals.Add(*window);
+  }
+}
+
+std::string TestBed::Logs() const {
+  std::ostringstream logs;
+  for (const char* name : {"server.log", "agent.log"}) {
+    logs << name << ":\n" << std::ifstream(Path(name)).rdbuf() << "\n";
+    logs.clear();  // an empty file sets the fail bit
+  }
+  return logs.str();
+}
+
+}  // namespace swaplock

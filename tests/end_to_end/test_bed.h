@@ -1,0 +1,67 @@
+// A real server and real agents of one test, in a folder of their own, and the
+// question what the server counted.
+#ifndef SWAPLOCK_TESTS_END_TO_END_TEST_BED_H_
+#define SWAPLOCK_TESTS_END_TO_END_TEST_BED_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/cell.h"
+#include "common/window.h"
+#include "tests/end_to_end/child_process.h"
+
+namespace swaplock {
+
+// What is in a set of windows, devices merged, as the server's cohorts are:
+// number of windows, and serialized cells.
+struct Totals {
+  uint64_t windows = 0;
+  std::map<CellKey, Cell> cells;
+
+  void Add(const Window& window);
+  void AddCell(Cell cell);
+  // Every count, bucket, sum and maximum, to compare and to print.
+  std::string Text() const;
+};
+
+class TestBed {
+ public:
+  TestBed();
+
+  // Path of a file of this test.
+  std::string Path(const std::string& name) const;
+
+  // Starts the server, on the port it had before, and returns when it serves.
+  void StartServer();
+  ChildProcess* server() { return server_.get(); }
+
+  // Runs an agent that replays `replay`, records to "record.slk", keeps its
+  // spool in "state" and sends to the server.
+  std::unique_ptr<ChildProcess> StartAgent(
+      const std::string& replay, const std::vector<std::string>& more = {});
+
+  // What the server says it counted.
+  absl::StatusOr<Totals> Counted() const;
+
+  // What the record file says was measured, each window once.
+  absl::StatusOr<Totals> Recorded() const;
+
+  // What server and agents wrote, to print when a test fails.
+  std::string Logs() const;
+
+ private:
+  const std::string folder_;
+  int port_ = 0;
+  std::unique_ptr<ChildProcess> server_;
+};
+
+// Asks again until the answer is yes; false after a minute.
+bool Eventually(const std::function<bool()>& question);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_TESTS_END_TO_END_TEST_BED_H_
