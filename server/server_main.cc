@@ -1,6 +1,7 @@
 // swaplock-server: takes windows from agents, keeps them in a ledger, and shows
 // metrics, a page, an API and verdicts.
 #include <signal.h>
+#include <stdlib.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -105,6 +106,8 @@ int Run() {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  // gRPC's own log says in many lines what our one sentence says.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
 
   auto ledger = SqliteLedger::Open(data_dir);
   if (!ledger.ok()) {

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -38,22 +39,46 @@ std::string NewDirectory() {
   return mkdtemp(path.data());
 }
 
-std::unique_ptr<Server> StartOn(const std::string& directory,
-                                int grpc_port = 0) {
-  auto ledger = SqliteLedger::Open(directory);
-  EXPECT_TRUE(ledger.ok()) << ledger.status();
+std::unique_ptr<Server> StartOn(std::unique_ptr<Ledger> ledger) {
   ServerOptions options;
-  options.grpc_listen =
-      *ParseListenAddress(absl::StrCat("127.0.0.1:", grpc_port));
+  options.grpc_listen = *ParseListenAddress("127.0.0.1:0");
   options.http_listen = *ParseListenAddress("127.0.0.1:0");
   options.clock.wall = [] {
     return absl::FromUnixNanos(kTestUnixNs) + absl::Minutes(30);
   };
   options.verdict_rules.min_operations = 1;
-  auto server = Server::Start(*std::move(ledger), std::move(options));
+  auto server = Server::Start(std::move(ledger), std::move(options));
   EXPECT_TRUE(server.ok()) << server.status();
   return *std::move(server);
 }
+
+std::unique_ptr<Server> StartOn(const std::string& directory) {
+  auto ledger = SqliteLedger::Open(directory);
+  EXPECT_TRUE(ledger.ok()) << ledger.status();
+  return StartOn(*std::move(ledger));
+}
+
+// A real ledger whose disk is full as long as the flag says so.
+class FullDisk : public Ledger {
+ public:
+  FullDisk(std::unique_ptr<Ledger> real, const std::atomic<bool>* full)
+      : real_(std::move(real)), full_(full) {}
+  absl::StatusOr<std::vector<Outcome>> Commit(
+      const std::vector<Window>& windows, absl::Time now) override {
+    if (*full_) return absl::UnavailableError("disk is full");
+    return real_->Commit(windows, now);
+  }
+  absl::StatusOr<FleetState> Load(absl::Time now) override {
+    return real_->Load(now);
+  }
+  absl::StatusOr<std::vector<HostCell>> HostCells() override {
+    return real_->HostCells();
+  }
+
+ private:
+  const std::unique_ptr<Ledger> real_;
+  const std::atomic<bool>* const full_;
+};
 
 std::shared_ptr<grpc::Channel> ChannelTo(const Server& server) {
   return grpc::CreateChannel(absl::StrCat("127.0.0.1:", server.grpc_port()),
@@ -248,6 +273,27 @@ TEST(ServerTest, RejectsForGoodWhatCannotBeTaken) {
       text,
       HasSubstr("swaplock_windows_rejected_total{reason=\"wrong_host\"} 1"));
   EXPECT_THAT(text, Not(HasSubstr("kernel=\"b\"")));
+}
+
+TEST(ServerTest, AsksForAWindowAgainWhenTheLedgerCannotCommit) {
+  std::atomic<bool> full = true;
+  auto ledger = SqliteLedger::Open(NewDirectory());
+  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  const auto server =
+      StartOn(std::make_unique<FullDisk>(*std::move(ledger), &full));
+  Agent agent(*server, "a");
+  const v1::ServerMessage answer = agent.Send(MakeWindow("a", 1));
+  ASSERT_TRUE(answer.has_reject()) << answer.ShortDebugString();
+  EXPECT_THAT(answer.reject().reason(), StartsWith("storage: "));
+  EXPECT_GT(answer.reject().retry_after_ms(), 0u);
+  EXPECT_THAT(Http(*server, "GET", "/readyz"), StartsWith("HTTP/1.1 503 "));
+  EXPECT_EQ(CellLines(*server), "");
+
+  full = false;
+  const v1::ServerMessage again = agent.Send(MakeWindow("a", 1));
+  ASSERT_TRUE(again.has_ack()) << again.ShortDebugString();
+  EXPECT_FALSE(again.ack().duplicate());
+  EXPECT_THAT(Http(*server, "GET", "/readyz"), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(ServerTest, EndsStreamsThatDoNotKeepToTheProtocol) {

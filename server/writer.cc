@@ -42,7 +42,7 @@ std::vector<Writer::Waiting> Writer::TakeBatch() {
 
 void Writer::Commit(std::vector<Waiting> batch) {
   std::vector<Window> windows;
-  for (Waiting& one : batch) windows.push_back(std::move(one.window));
+  for (const Waiting& one : batch) windows.push_back(one.window);
   const uint64_t start_ns = clock_.boottime_ns();
   const absl::StatusOr<std::vector<Outcome>> outcomes =
       ledger_->Commit(windows, clock_.wall());
@@ -52,6 +52,15 @@ void Writer::Commit(std::vector<Waiting> batch) {
     site.Log(LogLevel::kError,
              absl::StrCat("writer: commit of ", windows.size(),
                           " windows: ", outcomes.status().ToString()));
+    // One window that the ledger cannot take must not hold up the others.
+    if (batch.size() > 1 && !absl::IsUnavailable(outcomes.status())) {
+      for (Waiting& one : batch) {
+        std::vector<Waiting> alone;
+        alone.push_back(std::move(one));
+        Commit(std::move(alone));
+      }
+      return;
+    }
     for (const Waiting& one : batch) one.done(outcomes.status());
     return;
   }

@@ -10,6 +10,9 @@
 // a host without waits when it merely does more operations, so throughput would
 // read as improvement. This way such hosts tie.
 //
+// A host that ran both builds counts once in each group. That makes the groups
+// alike, so the test rejects less often than it may, never more.
+//
 // Operations of a host are the acquisitions of the role that was taken most
 // often: an operation takes each of its locks about once.
 //
