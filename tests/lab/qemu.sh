@@ -6,6 +6,8 @@
 # carries the kernel's console, one virtio-serial port the command's output (no
 # terminal, hence no CR) and another the control lines of guest/main.
 
+trouble='Kernel panic|BUG:|Oops'
+
 # The archive that is appended to the cached initramfs for this run.
 write_job() {  # INTO RELEASE; uses the options of `lab run`
   local assignment
@@ -83,10 +85,16 @@ stop_qemu() {
   rm -rf "$work"
 }
 
+# From where it went wrong, if that can be told.
 show_console() {
+  local log=$work/console.log
+  { cat "$work/qemu.log"; tr -d '\r' <"$console"; } >"$log"
   echo "lab: the end of the guest's console:" >&2
-  { cat "$work/qemu.log"; tr -d '\r' <"$console"; } | tail -n 25 |
-    sed 's/^/  | /' >&2
+  if grep -qE "$trouble" "$log"; then
+    sed -nE "/$trouble/,\$ p" "$log" | head -n 40
+  else
+    tail -n 25 "$log"
+  fi | sed 's/^/  | /' >&2
 }
 
 run_guest() {  # RELEASE INITRAMFS; exits with the command's status

@@ -3,7 +3,7 @@
 #
 # Loads a zram device so that low-priority writers are preempted while they
 # compress: writers at nice 19, hogs that only burn CPU at nice 0, readers at
-# nice -19. Prints the readers' latency and the writers' rate. Uses a device of
+# nice -19 that pause after each read, so that the others run at all. Prints the readers' latency and the writers' rate. Uses a device of
 # its own, made by hot_add and removed at the end, so it is safe on a host too.
 # Needs root and fio.
 
@@ -13,13 +13,14 @@ usage() {
   cat <<'END'
 usage: workload_zram.sh [--codec zstd|lz4|lzo-rle|...] [--disksize MIB]
                         [--writers N] [--hogs N] [--readers N] [--seconds N]
+                        [--pause_us N]
 END
 }
 
-codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10
+codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=200
 while (($#)); do
   case $1 in
-    --codec | --disksize | --writers | --hogs | --readers | --seconds)
+    --codec | --disksize | --writers | --hogs | --readers | --seconds | --pause_us)
       (($# >= 2)) || { usage >&2; exit 2; }
       declare "${1#--}=$2"
       shift 2
@@ -36,15 +37,15 @@ skip() {
   exit 77
 }
 
-pids=()
+fio_pid=
 index=
 work=$(mktemp -d)
 
 clean_up() {
   local try
-  if ((${#pids[@]})); then
-    kill "${pids[@]}" 2>/dev/null || true
-    wait "${pids[@]}" 2>/dev/null || true
+  if [[ -n $fio_pid ]]; then
+    kill "$fio_pid" 2>/dev/null || true
+    wait "$fio_pid" 2>/dev/null || true
   fi
   # udev may still have the device open for a moment.
   for try in {1..20}; do
@@ -77,44 +78,44 @@ for _ in {1..50}; do
 done
 
 # Half-compressible pages, so that the codec works and the result is stored.
-fio_job() {  # NAME RW [OPTION...]
-  fio --name="$1" --filename="$device" --rw="$2" --bs=4k --ioengine=psync \
-    --size="${disksize}M" --buffer_compress_percentage=50 --refill_buffers=1 \
-    --output-format=json --output="$work/$1.json" "${@:3}" >&2
+io=(--filename="$device" --bs=4k --ioengine=psync --direct=1
+  --size="${disksize}M" --buffer_compress_percentage=50)
+fio --name=fill --rw=write "${io[@]}" --refill_buffers=1 \
+  --output="$work/fill"
+
+# One fio, so that all roles start and end together; each is a group with a
+# report of its own. Threads share fio's memory, /dev/shm may be small.
+role() {  # NAME COUNT NICE [OPTION...]
+  (($2)) || return 0
+  jobs+=(--name="$1" --numjobs="$2" --nice="$3" --new_group --group_reporting
+    --thread --time_based --runtime="$seconds" "${@:4}")
 }
-
-timed_job() {  # NAME RW JOBS NICE
-  # --thread keeps fio from a shared-memory segment per job.
-  fio_job "$1" "$2" --time_based --runtime="$seconds" --numjobs="$3" \
-    --nice="$4" --group_reporting --thread --norandommap --randrepeat=1
-}
-
-fio_job fill write --nice=0
-
-for ((i = 0; i < hogs; i++)); do
-  (while :; do :; done) &
-  pids+=($!)
-done
 jobs=()
-if ((writers)); then timed_job writers randwrite "$writers" 19 & jobs+=($!); fi
-if ((readers)); then timed_job readers randread "$readers" -19 & jobs+=($!); fi
-pids+=("${jobs[@]}")
-failed=0
-for pid in "${jobs[@]}"; do wait "$pid" || failed=1; done
-((failed == 0)) || { say "fio failed"; exit 1; }
+role writers "$writers" 19 --rw=randwrite "${io[@]}" --norandommap
+role readers "$readers" -19 --rw=randread "${io[@]}" --norandommap \
+  --thinktime="$pause_us"
+role hogs "$hogs" 0 --ioengine=cpuio --cpuload=100
+fio "${jobs[@]}" --output-format=json --output="$work/result.json" \
+  >"$work/log" 2>&1 &
+fio_pid=$!
+wait "$fio_pid" || { cat "$work/log" >&2; say "fio failed"; exit 1; }
+fio_pid=
 
 # One line a role, microseconds.
 report() {  # NAME SIDE
-  [[ -s $work/$1.json ]] || return 0
   awk -v role="$1" -v side="\"$2\"" '
-    # fio prints each side as one object; the first value of a key in it counts.
-    $1 == side { inside = 1 }
-    inside && $1 == "\"total_ios\"" && ios == "" { ios = $3 + 0 }
-    inside && $1 == "\"clat_ns\"" { clat = 1 }
+    # fio prints one object a group and in it one a side, keys in fixed order.
+    $1 == "\"jobname\"" { mine = index($3, "\"" role "\"") }
+    mine && $1 == side { inside = 1 }
+    !inside { next }
+    $1 == "\"total_ios\"" { ios = $3 + 0 }
+    $1 == "\"clat_ns\"" { clat = 1 }
     clat && $1 == "\"max\"" && max == "" { max = $3 / 1000 }
-    clat && $1 == "\"99.990000\"" { p9999 = $3 / 1000; exit }
-    END { printf "%s ios=%d clat_max_us=%.0f clat_p99.99_us=%.0f\n",
-          role, ios, max, p9999 }' "$work/$1.json"
+    clat && $1 == "\"99.990000\"" {
+      printf "%s ios=%d clat_max_us=%.0f clat_p99.99_us=%.0f\n",
+        role, ios, max, $3 / 1000
+      exit
+    }' "$work/result.json"
 }
 
 echo "kernel=$(uname -r) codec=$codec writers=$writers hogs=$hogs readers=$readers seconds=$seconds"

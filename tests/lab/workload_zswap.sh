@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Loads zswap: workers at nice 19 page their own memory out and touch it again,
-# hogs burn CPU at nice 0, and workers at nice -19 do the same as the first.
-# Swap lies on /dev/ram0 (brd), so nothing but zswap takes time. Changes the
+# hogs burn CPU at nice 0, and workers at nice -19 do the same as the first with
+# pauses, so that all get some CPU. Swap lies on /dev/ram0 (brd), so nothing but zswap takes time. Changes the
 # kernel's swap settings: for a lab guest, not for a host. Needs root.
 
 set -euo pipefail
@@ -11,15 +11,16 @@ set -euo pipefail
 usage() {
   cat <<'END'
 usage: workload_zswap.sh [--codec zstd|lzo|lz4|...] [--low N] [--high N]
-                         [--hogs N] [--mib N] [--seconds N] PAGEOUT_BINARY
+                         [--hogs N] [--mib N] [--seconds N]
+                         [--pause_us N] PAGEOUT_BINARY
 PAGEOUT_BINARY is the built //tests/lab:zswap_pageout.
 END
 }
 
-codec=zstd low=4 high=1 hogs=2 mib=32 seconds=10 binary=
+codec=zstd low=4 high=1 hogs=2 mib=16 seconds=10 pause_us=2000 binary=
 while (($#)); do
   case $1 in
-    --codec | --low | --high | --hogs | --mib | --seconds)
+    --codec | --low | --high | --hogs | --mib | --seconds | --pause_us)
       (($# >= 2)) || { usage >&2; exit 2; }
       declare "${1#--}=$2"
       shift 2
@@ -40,15 +41,16 @@ skip() {
 
 zswap=/sys/module/zswap/parameters
 swap_device=/dev/ram0
-pids=()
+worker_pid=
 swap_is_on=
 old_settings=()  # "FILE VALUE", put back in reverse order
 
 clean_up() {
   local i
-  if ((${#pids[@]})); then
-    kill "${pids[@]}" 2>/dev/null || true
-    wait "${pids[@]}" 2>/dev/null || true
+  if [[ -n $worker_pid ]]; then
+    # Its children too: it leads a process group of its own.
+    kill -- "-$worker_pid" 2>/dev/null || true
+    wait "$worker_pid" 2>/dev/null || true
   fi
   [[ -z $swap_is_on ]] || swapoff "$swap_device" || say "cannot swapoff"
   for ((i = ${#old_settings[@]} - 1; i >= 0; i--)); do
@@ -85,7 +87,7 @@ set_value /proc/sys/vm/page-cluster 0
 set_value "$zswap/enabled" Y || skip "zswap cannot be enabled"
 [[ $(cat "$zswap/compressor") == "$codec" ]] || skip "zswap here has no $codec"
 
-mkswap "$swap_device" >/dev/null
+mkswap "$swap_device" >/dev/null 2>&1
 swapon "$swap_device"
 swap_is_on=1
 
@@ -94,25 +96,14 @@ vmstat_value() {  # NAME; 0 where the kernel does not count it
 }
 out_before=$(vmstat_value zswpout) in_before=$(vmstat_value zswpin)
 
-for ((i = 0; i < hogs; i++)); do
-  (while :; do :; done) &
-  pids+=($!)
-done
-workers=()
-start_workers() {  # ROLE COUNT NICE
-  (($2)) || return 0
-  "$binary" --workers="$2" --nice="$3" --mib="$mib" --seconds="$seconds" |
-    sed "s/^/$1 /" &
-  workers+=($!)
-}
-start_workers low "$low" 19
-start_workers high "$high" -19
-pids+=("${workers[@]}")
-
 echo "kernel=$(uname -r) codec=$codec low=$low high=$high hogs=$hogs mib=$mib seconds=$seconds"
-failed=0
-for pid in "${workers[@]}"; do wait "$pid" || failed=1; done
-((failed == 0)) || { say "a worker failed"; exit 1; }
+set -m
+"$binary" --workers="$low@19" --workers="$high@-19/$pause_us" --hogs="$hogs" \
+  --mib="$mib" --seconds="$seconds" &
+worker_pid=$!
+set +m
+wait "$worker_pid" || { say "a worker failed"; exit 1; }
+worker_pid=
 stored=$(($(vmstat_value zswpout) - out_before))
 echo "zswap stored_pages=$stored loaded_pages=$(($(vmstat_value zswpin) - in_before))"
 ((stored > 0)) || { say "nothing went through zswap"; exit 1; }
