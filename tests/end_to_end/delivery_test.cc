@@ -75,12 +75,13 @@ TEST(DeliveryTest, TotalsSurviveKillingEitherSideAtAnyMoment) {
   constexpr uint64_t kRounds = 16;
   uint64_t agents_killed = 0;
   uint64_t servers_killed = 0;
+  uint64_t epoch = 0;
+  std::string life;
   for (uint64_t round = 1; round <= kRounds; ++round) {
     // Now and then a life repeats the one before: the same keys again.
-    const uint64_t epoch =
-        Draw(&random, 5) == 0 && round > 1 ? round - 1 : round;
-    const std::string life = bed.Path(absl::StrCat("life", epoch, ".slk"));
-    if (epoch == round) WriteLife(bed, epoch, 60, &random);
+    if (epoch == 0 || Draw(&random, 5) != 0) {
+      life = WriteLife(bed, ++epoch, 60, &random);
+    }
     std::unique_ptr<ChildProcess> agent = bed.StartAgent(life);
     if (Draw(&random, 2) == 0) {
       LetSomeTimePass(&random);
@@ -105,7 +106,7 @@ TEST(DeliveryTest, TotalsSurviveKillingEitherSideAtAnyMoment) {
     }
   }
 
-  const std::string last = WriteLife(bed, kRounds + 1, 3, &random);
+  const std::string last = WriteLife(bed, ++epoch, 3, &random);
   ASSERT_EQ(bed.StartAgent(last)->Wait(), 0) << bed.Logs();
   ASSERT_NO_FATAL_FAILURE(ExpectEqual(bed));
   bed.server()->Signal(SIGKILL);
