@@ -92,7 +92,7 @@ std::string TypeName(const btf* b, uint32_t id) {
     case BTF_KIND_UNION:
       return absl::StrCat("union ", name);
     case BTF_KIND_PTR:
-      return absl::StrCat(TypeName(b, t->type), " *");
+      return absl::StrCat(t->type == 0 ? "void" : TypeName(b, t->type), " *");
     case BTF_KIND_ARRAY:
       return absl::StrCat(TypeName(b, btf_array(t)->type), "[",
                           btf_array(t)->nelems, "]");

@@ -1,0 +1,169 @@
+#include "agent/lock_catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace swaplock {
+namespace {
+
+std::string ReadTestData(const std::string& name) {
+  std::ifstream in("agent/testdata/" + name);
+  EXPECT_TRUE(in.is_open()) << name;
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+KernelSymbols Recorded(const std::string& kernel) {
+  const absl::StatusOr<KernelSymbols> symbols =
+      ParseKernelSymbols(ReadTestData(kernel + ".symbols"));
+  EXPECT_TRUE(symbols.ok()) << symbols.status();
+  return *symbols;
+}
+
+absl::Status Permit(ProbeKind, const std::string&) { return absl::OkStatus(); }
+
+absl::Status RefuseFunctions(ProbeKind kind, const std::string& target) {
+  if (kind == ProbeKind::kTracepoint) return absl::OkStatus();
+  return absl::PermissionDeniedError("load " + target + ": EPERM");
+}
+
+class LockCatalogTest : public testing::TestWithParam<const char*> {};
+
+// The golden files are what the kernel itself said when its list was recorded.
+TEST_P(LockCatalogTest, PlansWhatTheRealKernelTook) {
+  const std::string kernel = GetParam();
+  EXPECT_EQ(FormatPlan(MakePlan(Recorded(kernel), Permit)),
+            ReadTestData(kernel + ".plan"));
+}
+
+TEST_P(LockCatalogTest, RecordedListsSurviveTheirText) {
+  const KernelSymbols symbols = Recorded(GetParam());
+  const auto again = ParseKernelSymbols(FormatKernelSymbols(symbols));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->functions, symbols.functions);
+  EXPECT_EQ(again->members, symbols.members);
+  EXPECT_EQ(again->tracepoints, symbols.tracepoints);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, LockCatalogTest,
+                         testing::Values("6.1", "6.12", "6.18", "7.3"));
+
+TEST(LockCatalogTest, KnowsEachGenerationsLock) {
+  EXPECT_EQ(MakePlan(Recorded("6.12"), Permit).zram_model,
+            LockModel::kPreemptOff);
+  EXPECT_EQ(MakePlan(Recorded("6.18"), Permit).zram_model, LockModel::kMutex);
+  EXPECT_EQ(MakePlan(Recorded("6.12"), Permit).zswap_model, LockModel::kMutex);
+}
+
+// PREEMPT_RT: the same type, but a real lock that has a size.
+TEST(LockCatalogTest, ALocalLockWithASizeIsNotPreemptOff) {
+  KernelSymbols symbols = Recorded("6.12");
+  symbols.members["zcomp_strm.buffer"].offset_bytes = 32;
+  EXPECT_EQ(MakePlan(symbols, Permit).zram_model, LockModel::kLocalLock);
+}
+
+TEST(LockCatalogTest, WithoutFunctionHooksTheOwnerProbeTakesOver) {
+  const Plan plan = MakePlan(Recorded("6.18"), RefuseFunctions);
+  EXPECT_EQ(plan.zram_hold, Tier::kOwnerProbe);
+  EXPECT_EQ(plan.zswap_hold, Tier::kOwnerProbe);
+  EXPECT_TRUE(plan.Attaches("owner_switch"));
+  EXPECT_TRUE(plan.Attaches("contention_begin"));
+  EXPECT_FALSE(plan.Attaches("zram_get"));
+  EXPECT_FALSE(plan.Attaches("switch_hook"));
+  ASSERT_EQ(plan.not_measured.size(), 2u);
+  EXPECT_NE(plan.not_measured[0].find("EPERM"), std::string::npos);
+}
+
+// With preemption off there is no owner to find: nothing measures its holds.
+TEST(LockCatalogTest, WithoutFunctionHooksAPreemptOffLockIsNotMeasured) {
+  const Plan plan = MakePlan(Recorded("6.12"), RefuseFunctions);
+  EXPECT_EQ(plan.zram_hold, Tier::kUnspecified);
+  EXPECT_EQ(plan.zram_model, LockModel::kPreemptOff);
+}
+
+TEST(LockCatalogTest, AsksNoFurtherOnceFunctionHooksAreRefused) {
+  int asked = 0;
+  MakePlan(Recorded("6.18"),
+           [&](ProbeKind kind, const std::string& target) -> absl::Status {
+             asked += kind != ProbeKind::kTracepoint;
+             return RefuseFunctions(kind, target);
+           });
+  EXPECT_EQ(asked, 1);
+}
+
+// One lock's missing hook leaves the other lock's tier alone.
+TEST(LockCatalogTest, OneRefusedFunctionStopsOnlyItsOwnLock) {
+  const Plan plan =
+      MakePlan(Recorded("6.18"), [](ProbeKind, const std::string& target) {
+        return target == "zcomp_stream_put"
+                   ? absl::FailedPreconditionError("attach: EBUSY")
+                   : absl::OkStatus();
+      });
+  EXPECT_EQ(plan.zram_hold, Tier::kOwnerProbe);
+  EXPECT_EQ(plan.zswap_hold, Tier::kBracket);
+  EXPECT_FALSE(plan.Attaches("zram_get"));
+  EXPECT_TRUE(plan.Attaches("switch_hook"));
+}
+
+TEST(LockCatalogTest, AnOptionalFunctionMayBeMissing) {
+  KernelSymbols symbols = Recorded("6.18");
+  symbols.functions.erase("shrink_memcg_cb");
+  EXPECT_EQ(MakePlan(symbols, Permit).zswap_hold, Tier::kBracket);
+}
+
+TEST(LockCatalogTest, WithoutBtfNothingIsAttachedAndEverythingSaysWhy) {
+  const Plan plan = MakePlan(KernelSymbols{}, Permit);
+  EXPECT_TRUE(plan.attachments.empty());
+  EXPECT_FALSE(plan.not_measured.empty());
+  for (const Probe& probe : plan.probes) {
+    EXPECT_EQ(probe.state, ProbeState::kAbsent) << probe.name;
+    EXPECT_FALSE(probe.reason.empty());
+  }
+}
+
+TEST(LockCatalogTest, AModuleThatIsNotLoadedIsLookedForLater) {
+  KernelSymbols symbols = Recorded("6.18");
+  for (const char* name : {"zcomp_stream_get", "zcomp_stream_put",
+                           "zcomp_compress", "zcomp_decompress"}) {
+    symbols.functions.erase(name);
+  }
+  symbols.members.erase("zcomp_strm.lock");
+  const Plan plan = MakePlan(symbols, Permit);
+  EXPECT_EQ(plan.zram_hold, Tier::kUnspecified);
+  EXPECT_EQ(plan.zswap_hold, Tier::kBracket);
+  ASSERT_EQ(plan.not_measured.size(), 1u);
+  EXPECT_NE(plan.not_measured[0].find("not loaded"), std::string::npos);
+}
+
+TEST(KernelSymbolsTest, RefusesALineItCannotRead) {
+  EXPECT_FALSE(ParseKernelSymbols("function only_a_name\n").ok());
+  EXPECT_FALSE(ParseKernelSymbols("member a.b x struct c\n").ok());
+  EXPECT_FALSE(ParseKernelSymbols("what is this\n").ok());
+  EXPECT_TRUE(ParseKernelSymbols("# nothing\r\nbtf\r\n").ok());
+}
+
+TEST(KernelSymbolsTest, FunctionRangesEndAtTheNextSymbol) {
+  std::istringstream kallsyms(
+      "ffffffff81000000 T first\n"
+      "ffffffff81000010 t zswap_store\n"
+      "ffffffff81000030 T after\n"
+      "ffffffff81000040 D zswap_load\n"
+      "ffffffffc0000000 t zswap_decompress\t[other]\n");
+  const auto ranges = FunctionRanges(kallsyms, {"zswap_store", "zswap_load"});
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].first, 0xffffffff81000010u);
+  EXPECT_EQ(ranges[0].second, 0xffffffff81000030u);
+}
+
+TEST(KernelSymbolsTest, HiddenAddressesGiveNoRanges) {
+  std::istringstream kallsyms(
+      "0000000000000000 T zswap_store\n0000000000000000 T after\n");
+  EXPECT_TRUE(FunctionRanges(kallsyms, {"zswap_store"}).empty());
+}
+
+}  // namespace
+}  // namespace swaplock
