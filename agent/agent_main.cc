@@ -243,7 +243,7 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
   sinks.spool = *std::move(spool);
   // A crash between recording a window and spooling it leaves it recorded but
   // not sent. Whether it was, only the server knows.
-  if (sinks.record != nullptr && sinks.record->last_found().has_value() && getenv("X")) {
+  if (sinks.record != nullptr && sinks.record->last_found().has_value()) {
     const absl::Status status =
         sinks.spool->AppendInDoubt(*sinks.record->last_found());
     if (!status.ok()) return status;
