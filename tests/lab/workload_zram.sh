@@ -17,7 +17,7 @@ usage: workload_zram.sh [--codec zstd|lz4|lzo-rle|...] [--disksize MIB]
 END
 }
 
-codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=200
+codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=1000
 while (($#)); do
   case $1 in
     --codec | --disksize | --writers | --hogs | --readers | --seconds | --pause_us)

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Boots a real kernel, measures a workload on it with agent and server inside
+# the guest, and checks what came out. The arguments say what must be true.
+#
+# usage: capture_test.sh KERNEL PREEMPT WORKLOAD TIER [EXPECTATION...]
+#   PREEMPT      none, voluntary, full, lazy, or - for the kernel's own
+#   WORKLOAD     zram or zswap
+#   TIER         all, or tracepoints (as where function hooks are refused)
+#   EXPECTATION  model=MODEL       of the workload's lock
+#                runnable=some     holds were preempted, the longest over 10 ms
+#                runnable=none     no hold was
+set -euo pipefail
+kernel=$1 preempt=$2 workload=$3 tier=$4
+shift 4
+root=$PWD
+lab=$root/tests/lab
+bin() { realpath "$root/$1"; }
+out=$(mktemp -d "${TEST_TMPDIR:-/tmp}/capture.XXXXXX")
+trap 'rm -rf "$out"' EXIT
+
+options=(--kernel "$kernel" --timeout 420 --out "$out" --console "$out/console")
+[[ $preempt = - ]] || options+=(--preempt "$preempt")
+[[ $workload != zswap ]] || options+=(--memory 2560)
+status=0
+"$lab/lab" run "${options[@]}" -- "$(bin tests/lab/guest_capture.sh)" "$out" \
+  "$workload" "$tier" "${SWAPLOCK_LAB_SECONDS:-8}" \
+  "$(bin agent/swaplock-agent)" "$(bin server/swaplock-server)" \
+  "$(bin agent/kernel_symbols_main)" "$(bin tests/lab/hold_oracle_main)" \
+  "$(bin tests/lab/zswap_pageout)" 2>"$out/lab.err" || status=$?
+if ((status == 77)); then
+  echo "SKIPPED: $(tail -n 1 "$out/lab.err")"
+  exit 0
+fi
+cat "$out/lab.err" >&2
+if ((status)); then
+  echo "FAILED: the guest's command exited with $status" >&2
+  tail -n 20 "$out/agent.log" "$out/server.log" >&2 || true
+  exit 1
+fi
+
+failures=0
+fail() { echo "FAILED: $*" >&2; failures=$((failures + 1)); }
+check() {  # TEXT JQ-CONDITION: over the array of all windows
+  jq -se "$2" "$out/windows.jsonl" >/dev/null || fail "$1"
+}
+total() { jq -s "$1 // 0" "$out/windows.jsonl"; }
+
+SUBSYSTEM=SUBSYSTEM_${workload^^}
+# All cells of the workload's lock, numbers as numbers.
+cells="[.[] | .cells[]? | select(.key.subsystem == \"$SUBSYSTEM\")]"
+sum() { total "$cells | map($1 // 0 | tonumber) | add"; }
+
+echo "kernel $(cat "$out/kernel.txt"), $workload, tier $tier"
+cat "$out/plan.txt" | head -n 4
+cat "$out/load.txt"
+acquisitions=$(sum .acquisitions)
+runnable=$(sum .runnable.sumNs)
+blocked=$(sum .blocked.sumNs)
+hold=$(sum .hold.sumNs)
+on_cpu=$(sum .onCpuNs)
+unknown=$(sum .unknownNs)
+waits=$(sum .wait.count)
+misses=$(total '[.[] | .losses[]? | select(.reason == "LOSS_REASON_RECURSION") | .events | tonumber] | add')
+longest=$(total "[.[] | .topHolds[]? | .holdNs | tonumber] | max")
+echo "acquisitions $acquisitions, hold $hold ns = on-CPU $on_cpu + runnable $runnable + blocked $blocked + unknown $unknown; waits $waits; longest $longest ns; missed $misses"
+
+# Every window obeys the schema (the replay parsed it), and the parts sum.
+if [[ $tier != tracepoints ]]; then
+  ((acquisitions > 100)) || fail "only $acquisitions acquisitions"
+  ((on_cpu + runnable + blocked + unknown == hold)) || fail "the parts are not the holds"
+  # The switch hook was there, so nothing is unknown.
+  ((unknown == 0)) || fail "$unknown ns of hold are unknown"
+  check "a top hold's parts do not sum" '[.[] | .topHolds[]? | ([.onCpuNs, .runnableNs, .blockedNs, .unknownNs] | map(. // 0 | tonumber) | add) == (.holdNs | tonumber)] | all'
+
+  # Counted by kprobe events, which know nothing of us.
+  case $workload in
+    zram)
+      hits=$(awk '$1 == "zcomp_stream_get" {print $2 + $3}' "$out/oracle.txt")
+      echo "oracle: zcomp_stream_get $hits"
+      ((acquisitions <= hits && acquisitions + misses >= hits)) ||
+        fail "$acquisitions acquisitions, $misses missed, but the kernel counted $hits"
+      ;;
+    zswap)
+      stores=$(awk '/acomp_compress/ {print $2 + $3}' "$out/oracle.txt")
+      loads=$(awk '$1 ~ /^zswap_/ {print $2 + $3}' "$out/oracle.txt")
+      got_stores=$(total "$cells | map(select(.key.operation == \"OPERATION_STORE\") | .acquisitions // 0 | tonumber) | add")
+      got_loads=$(total "$cells | map(select(.key.operation == \"OPERATION_LOAD\" or .key.operation == \"OPERATION_WRITEBACK\") | .acquisitions // 0 | tonumber) | add")
+      echo "oracle: stores $stores, loads $loads; measured $got_stores, $got_loads"
+      ((got_stores > 100 && got_loads > 100)) || fail "zswap was hardly used"
+      ((got_stores <= stores && got_stores + misses >= stores)) ||
+        fail "$got_stores stores, but the kernel counted $stores"
+      ((got_loads <= loads && got_loads + misses >= loads)) ||
+        fail "$got_loads loads, but the kernel counted $loads"
+      ;;
+  esac
+fi
+
+# The server's totals are those of the recorded windows.
+recorded=$(total "[.[] | .cells[]? | .acquisitions // 0 | tonumber] | add")
+served=$(jq '[.cohorts[]?.cells[]? | .acquisitions // 0 | tonumber] | add // 0' "$out/fleet.json")
+((recorded == served)) || fail "recorded $recorded acquisitions, the server has $served"
+recorded=$(total "[.[] | .cells[]? | .wait.sumNs // 0 | tonumber] | add")
+served=$(jq '[.cohorts[]?.cells[]? | .wait.sumNs // 0 | tonumber] | add // 0' "$out/fleet.json")
+((recorded == served)) || fail "recorded $recorded ns of waits, the server has $served"
+windows=$(wc -l <"$out/windows.jsonl")
+merged=$(awk '/^swaplock_windows_total\{.*result="merged"/ {print $2}' "$out/metrics.txt")
+((merged == windows)) || fail "$windows windows were recorded, the server merged $merged"
+
+# The two ways of measuring the runnable part agree.
+if [[ -s $out/hold_oracle.json ]]; then
+  cat "$out/hold_oracle.json"
+  jq -e '((.switch_ns - .run_delay_ns) | fabs) <= 0.01 * ([.switch_ns, .run_delay_ns] | max) + 100000' \
+    "$out/hold_oracle.json" >/dev/null || fail "run_delay and context switches differ by more than 1 %"
+fi
+
+for expectation in "$@"; do
+  case $expectation in
+    model=*)
+      check "not every lock has $expectation" "$cells | length > 0 and all(.lockModel == \"LOCK_MODEL_${expectation#model=}\")" ;;
+    runnable=none)
+      ((runnable == 0)) || fail "runnable part of $runnable ns where preemption is off" ;;
+    runnable=some)
+      ((runnable > 0)) || fail "no hold was preempted"
+      ((longest > 10000000)) || fail "longest hold only $longest ns"
+      # Of the longest, most is explained: it waited for a CPU.
+      check "the longest hold is not mostly runnable" \
+        '[.[] | .topHolds[]?] | max_by(.holdNs | tonumber) | (.runnableNs // 0 | tonumber) > 0.5 * (.holdNs | tonumber)' ;;
+    *) fail "unknown expectation $expectation" ;;
+  esac
+done
+if [[ $tier = tracepoints ]]; then
+  check "the tier is not owner_probe" "$cells | length > 0 and all(.holdTier == \"TIER_OWNER_PROBE\")"
+  check "the missing tier is not named" '.[0].coverage.notMeasured | any(test("without fentry"))'
+fi
+[[ ! -s $out/dmesg.txt ]] || { cat "$out/dmesg.txt" >&2; fail "the kernel warned"; }
+if [[ -s $out/progs.txt ]] && grep -q zram_get "$out/progs.txt"; then
+  fail "programs were left behind"
+fi
+((failures == 0))
