@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/record_file.h"
+#include "common/window_table.h"
 #include "proto/query.grpc.pb.h"
 
 namespace swaplock {
@@ -50,11 +51,14 @@ void Totals::AddCell(Cell cell) {
 }
 
 std::string Totals::Text() const {
-  std::string text = absl::StrCat("windows: ", windows, "\n");
+  std::vector<Cell> all;
+  std::string bytes;
   for (const auto& [key, cell] : cells) {
-    absl::StrAppend(&text, ToProto(cell).DebugString());
+    all.push_back(cell);
+    absl::StrAppend(&bytes, ToProto(cell).SerializeAsString());
   }
-  return text;
+  return absl::StrCat("windows: ", windows, "\n", CellTable(all),
+                      "checksum: ", Crc32c(bytes), "\n");
 }
 
 TestBed::TestBed() : folder_(NewFolder()) {}

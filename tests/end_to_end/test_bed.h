@@ -24,7 +24,8 @@ struct Totals {
 
   void Add(const Window& window);
   void AddCell(Cell cell);
-  // Every count, bucket, sum and maximum, to compare and to print.
+  // To compare and to print: the cells as a table, and a checksum over every
+  // number, the buckets included.
   std::string Text() const;
 };
 
