@@ -98,11 +98,12 @@ void Operations(const FleetSnapshot& snapshot, absl::Time now,
     const bool holds = CountsHolds(key.tier);
     const Cell& h = series.holds;
     const Cell& w = series.waits;
-    const auto if_held = [&](const std::string& text) {
+    const auto if_held = [holds](const std::string& text) {
       return holds ? text : kNotMeasured;
     };
-    const auto if_waited = [&](const std::string& text) {
-      return series.waits_measured ? text : kNotMeasured;
+    const bool waits = series.waits_measured;
+    const auto if_waited = [waits](const std::string& text) {
+      return waits ? text : kNotMeasured;
     };
     // Sums of off-CPU time exist for the owner probe too.
     const bool off_cpu = holds || key.tier == Tier::kOwnerProbe;

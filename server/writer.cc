@@ -42,6 +42,7 @@ std::vector<Writer::Waiting> Writer::TakeBatch() {
 
 void Writer::Commit(std::vector<Waiting> batch) {
   std::vector<Window> windows;
+  windows.reserve(batch.size());
   for (const Waiting& one : batch) windows.push_back(one.window);
   const uint64_t start_ns = clock_.boottime_ns();
   const absl::StatusOr<std::vector<Outcome>> outcomes =

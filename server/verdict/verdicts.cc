@@ -298,6 +298,7 @@ std::vector<Verdict> Judge(const std::vector<HostCell>& cells,
                            const VerdictRules& rules) {
   const auto evidence = GatherEvidence(cells);
   std::vector<std::string> kernels;
+  kernels.reserve(evidence.size());
   for (const auto& [kernel, operations] : evidence) kernels.push_back(kernel);
 
   std::vector<Verdict> verdicts;
