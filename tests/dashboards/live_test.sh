@@ -1,0 +1,204 @@
+#!/bin/bash
+# A real Prometheus scrapes a real server fed by real agents that replay a
+# recorded fleet. Every expression of the dashboard and every recording rule has
+# a value, the regression in the recording becomes one alert, and /metrics is
+# what docs/METRICS.md says.
+# shellcheck disable=SC2016,SC2317  # programs of jq; functions that `eventually` calls
+set -euo pipefail
+source tests/dashboards/tools.sh
+require_tools prometheus promtool curl jq
+
+# The number of hosts that fleet_recording makes.
+readonly HOSTS=19
+readonly PATIENCE=90
+# Panels that may be empty although all works, "title<TAB>reason". None: the
+# recording has a value for each.
+readonly MAY_BE_EMPTY=""
+
+TMP="$(mktemp -d "${TEST_TMPDIR:-/tmp}/live.XXXXXX")"
+STARTED=()
+# Ends what this test started, and nothing else.
+stop_started() {
+  local pid
+  for pid in "${STARTED[@]}"; do kill "${pid}" 2>/dev/null || true; done
+  for pid in "${STARTED[@]}"; do wait "${pid}" 2>/dev/null || true; done
+  STARTED=()
+}
+trap stop_started EXIT
+
+# start NAME COMMAND...: in the background, with its output in NAME.log.
+start() {
+  local name="$1"
+  shift
+  "$@" >"${TMP}/${name}.log" 2>&1 &
+  STARTED+=("$!")
+}
+
+give_up() {
+  fail "$1"
+  tail -n 20 "${TMP}"/server.log "${TMP}"/prometheus.log || true
+  conclude
+}
+
+# eventually WHAT COMMAND...: tries COMMAND until it succeeds.
+eventually() {
+  local what="$1" end=$((SECONDS + PATIENCE))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || give_up "after ${PATIENCE} s: ${what}"
+    sleep 0.2
+  done
+}
+
+# The server, on free ports.
+start server server/swaplock-server --data_dir="${TMP}/data" \
+  --grpc_listen=127.0.0.1:0 --http_listen=127.0.0.1:0 \
+  --port_file="${TMP}/ports" --verdict_interval=1s
+eventually "the server writes its ports" test -s "${TMP}/ports"
+GRPC="$(sed -E 's/.*grpc=([0-9]+).*/\1/' "${TMP}/ports")"
+HTTP="$(sed -E 's/.*http=([0-9]+).*/\1/' "${TMP}/ports")"
+
+metrics() { "${CURL}" -sf "http://127.0.0.1:${HTTP}/metrics"; }
+check_metrics() {
+  local complaints
+  complaints="$(metrics | "${PROMTOOL}" check metrics 2>&1)" ||
+    fail "promtool check metrics, $1: ${complaints}"
+}
+check_metrics "without any window"
+
+# Prometheus, with the files that are shipped, and shorter times. A port of 0
+# makes it choose one and say which.
+sed -E "s/interval: [0-9]+s/interval: 1s/; s/localhost:7788/127.0.0.1:${HTTP}/" \
+  dashboards/prometheus.yaml >"${TMP}/prometheus.yaml"
+sed -E 's/interval: 30s/interval: 1s/' dashboards/rules.yaml \
+  >"${TMP}/rules.yaml"
+sed -E 's/^( +for): .*/\1: 1s/' dashboards/alerts.yaml >"${TMP}/alerts.yaml"
+start prometheus "${PROMETHEUS}" --config.file="${TMP}/prometheus.yaml" \
+  --storage.tsdb.path="${TMP}/tsdb" --web.listen-address=127.0.0.1:0
+prometheus_listens() {
+  PORT="$(sed -nE 's/.*Listening on.*address=127\.0\.0\.1:([0-9]+).*/\1/p' \
+    "${TMP}/prometheus.log" | head -n 1)"
+  [[ -n "${PORT}" ]]
+}
+eventually "Prometheus says where it listens" prometheus_listens
+prometheus() { "${CURL}" -s "http://127.0.0.1:${PORT}/api/v1/$1" "${@:2}"; }
+# The result of an expression, as JSON.
+query() { prometheus query --data-urlencode "query=$1"; }
+
+# The agents.
+mkdir "${TMP}/recordings"
+tests/dashboards/fleet_recording "${TMP}/recordings"
+for recording in "${TMP}"/recordings/*.slk; do
+  start "agent_$(basename "${recording}" .slk)" agent/swaplock-agent \
+    --replay="${recording}" --replay_speed=1 --server="127.0.0.1:${GRPC}"
+done
+
+# has_value EXPRESSION: a sample that is a number, now.
+has_value() {
+  query "$1" | "${JQ}" -e \
+    '.status == "success" and ([.data.result[].value[1] | select(. != "NaN")]
+       | length > 0)' >/dev/null
+}
+eventually "Prometheus sees all ${HOSTS} agents connected" \
+  has_value "swaplock_hosts{state=\"connected\"} == ${HOSTS}"
+eventually "the server finds the regression" \
+  has_value 'swaplock_verdict{verdict="regression"} == 1'
+
+# Every expression of the dashboard, its variables replaced as Grafana does.
+expressions() {
+  # shellcheck disable=SC2016  # a program of jq
+  "${JQ}" -r '.panels[] | .title as $title | .targets[]?
+    | [$title, .refId,
+       (.expr | gsub("\\$__rate_interval"; "5s")
+              | gsub("\\$(job|instance|kernel|subsystem)"; ".+"))]
+    | join("\t")' dashboards/overview.json
+}
+asked=0
+while IFS=$'\t' read -r title target expression; do
+  asked=$((asked + 1))
+  [[ "${expression}" != *'$'* ]] ||
+    give_up "panel \"${title}\" has a variable that is not replaced"
+  grep -qF "${title}"$'\t' <<<"${MAY_BE_EMPTY}" && continue
+  eventually "panel \"${title}\" target ${target} is empty: ${expression}" \
+    has_value "${expression}"
+done < <(expressions)
+echo "${asked} expressions of the dashboard have a value"
+((asked >= 30)) || fail "only ${asked} expressions were asked"
+
+# Its variables offer something to choose.
+while IFS=$'\t' read -r series label; do
+  eventually "label_values(${series}, ${label}) is empty" \
+    has_value "count by (${label}) (${series})"
+done < <("${JQ}" -r '.templating.list[] | select(.type == "query") | .definition
+  | capture("^label_values\\((?<series>.*), (?<label>[a-z]+)\\)$")
+  | [.series, .label] | join("\t")
+  | gsub("\\$(job|instance)"; ".+")' dashboards/overview.json)
+
+while read -r record; do
+  eventually "rule ${record} is empty" has_value "${record}"
+done < <(rules_of dashboards/rules.yaml | "${JQ}" -r .record)
+
+# All rules evaluate; the regression is one alert, of the pair.
+regression_fires() {
+  prometheus alerts | "${JQ}" -e '[.data.alerts[]
+    | select(.labels.alertname == "SwaplockKernelRegression"
+             and .state == "firing") | .labels]
+    == [{alertname: "SwaplockKernelRegression", job: "swaplock",
+         kernel_base: "6.12.57", kernel_new: "6.18.15", severity: "critical"}]' \
+    >/dev/null
+}
+eventually "the regression becomes one alert" regression_fires
+prometheus alerts | "${JQ}" -r '.data.alerts[]
+  | select(.labels.alertname == "SwaplockKernelRegression")
+  | .annotations.description'
+detector_blind_fires() {
+  prometheus alerts | "${JQ}" -e 'any(.data.alerts[];
+    .labels.alertname == "SwaplockDetectorBlind"
+    and .labels.kernel == "5.15.0" and .labels.op == "recompress")' >/dev/null
+}
+eventually "the operation whose waits no host measures becomes an alert" \
+  detector_blind_fires
+unhealthy="$(prometheus rules | "${JQ}" -r '.data.groups[].rules[]
+  | select(.health != "ok") | "\(.name): \(.lastError)"')"
+[[ -z "${unhealthy}" ]] || fail "rules do not evaluate: ${unhealthy}"
+
+# /metrics is what the document says: names, types, labels.
+check_metrics "with a fleet"
+metrics >"${TMP}/metrics.txt"
+exported() {
+  sed -nE 's/^# TYPE ([a-z_]+) ([a-z]+)$/\1 \2/p' "${TMP}/metrics.txt" | sort
+}
+difference="$(diff <(documented_metrics | sort) <(exported))" ||
+  fail "docs/METRICS.md (<) and /metrics (>) differ: ${difference}"
+documented_labels() {
+  awk -F '|' '$2 ~ /^ `[a-z_]+` $/ && $3 ~ /counter|gauge|histogram|summary/ {
+    labels = $5
+    if (labels ~ /^ cell/)
+      labels = labels " `kernel` `preempt` `subsystem` `op` `role` `mode`" \
+               " `algorithm` `tier`"
+    name = $2
+    gsub(/[ `]/, "", name)
+    print name
+    while (match(labels, /`[a-z_]+`/)) {
+      print name, substr(labels, RSTART + 1, RLENGTH - 2)
+      labels = substr(labels, RSTART + RLENGTH)
+    }
+  }' docs/METRICS.md | sort -u
+}
+# Label values of the recording contain no quotes or braces.
+exported_labels() {
+  awk '/^# TYPE/ { family = $3; print family; next }
+    /^#/ { next }
+    {
+      text = $0
+      while (match(text, /[a-z_]+="/)) {
+        label = substr(text, RSTART, RLENGTH - 2)
+        if (label != "le") print family, label
+        text = substr(text, RSTART + RLENGTH)
+        sub(/[^"]*"/, "", text)
+      }
+    }' "${TMP}/metrics.txt" | sort -u
+}
+difference="$(diff <(documented_labels) <(exported_labels))" ||
+  fail "labels of docs/METRICS.md (<) and /metrics (>) differ: ${difference}"
+conclude
