@@ -18,13 +18,13 @@ readonly MAY_BE_EMPTY=""
 TMP="$(mktemp -d "${TEST_TMPDIR:-/tmp}/live.XXXXXX")"
 STARTED=()
 # Ends what this test started, and nothing else.
-stop_started() {
+clean_up() {
   local pid
   for pid in "${STARTED[@]}"; do kill "${pid}" 2>/dev/null || true; done
   for pid in "${STARTED[@]}"; do wait "${pid}" 2>/dev/null || true; done
-  STARTED=()
+  rm -rf "${TMP}"
 }
-trap stop_started EXIT
+trap clean_up EXIT
 
 # start NAME COMMAND...: in the background, with its output in NAME.log.
 start() {
@@ -109,7 +109,7 @@ expressions() {
   # shellcheck disable=SC2016  # a program of jq
   "${JQ}" -r '.panels[] | .title as $title | .targets[]?
     | [$title, .refId,
-       (.expr | gsub("\\$__rate_interval"; "5s")
+       (.expr | gsub("\\$__rate_interval"; "10s")
               | gsub("\\$(job|instance|kernel|subsystem)"; ".+"))]
     | join("\t")' dashboards/overview.json
 }
