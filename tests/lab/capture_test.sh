@@ -56,14 +56,14 @@ echo "kernel $(cat "$out/kernel.txt"), $workload, tier $tier"
 cat "$out/plan.txt" | head -n 4
 cat "$out/load.txt"
 acquisitions=$(sum .acquisitions)
-runnable=$(sum .runnable.sumNs)
-blocked=$(sum .blocked.sumNs)
-hold=$(sum .hold.sumNs)
-on_cpu=$(sum .onCpuNs)
-unknown=$(sum .unknownNs)
+runnable=$(sum .runnable.sum_ns)
+blocked=$(sum .blocked.sum_ns)
+hold=$(sum .hold.sum_ns)
+on_cpu=$(sum .on_cpu_ns)
+unknown=$(sum .unknown_ns)
 waits=$(sum .wait.count)
 misses=$(total '[.[] | .losses[]? | select(.reason == "LOSS_REASON_RECURSION") | .events | tonumber] | add')
-longest=$(total "[.[] | .topHolds[]? | .holdNs | tonumber] | max")
+longest=$(total "[.[] | .top_holds[]? | .hold_ns | tonumber] | max")
 echo "acquisitions $acquisitions, hold $hold ns = on-CPU $on_cpu + runnable $runnable + blocked $blocked + unknown $unknown; waits $waits; longest $longest ns; missed $misses"
 
 # Every window obeys the schema (the replay parsed it), and the parts sum.
@@ -72,7 +72,7 @@ if [[ $tier != tracepoints ]]; then
   ((on_cpu + runnable + blocked + unknown == hold)) || fail "the parts are not the holds"
   # The switch hook was there, so nothing is unknown.
   ((unknown == 0)) || fail "$unknown ns of hold are unknown"
-  check "a top hold's parts do not sum" '[.[] | .topHolds[]? | ([.onCpuNs, .runnableNs, .blockedNs, .unknownNs] | map(. // 0 | tonumber) | add) == (.holdNs | tonumber)] | all'
+  check "a top hold's parts do not sum" '[.[] | .top_holds[]? | ([.on_cpu_ns, .runnable_ns, .blocked_ns, .unknown_ns] | map(. // 0 | tonumber) | add) == (.hold_ns | tonumber)] | all'
 
   # Counted by kprobe events, which know nothing of us.
   case $workload in
@@ -101,8 +101,8 @@ fi
 recorded=$(total "[.[] | .cells[]? | .acquisitions // 0 | tonumber] | add")
 served=$(jq '[.cohorts[]?.cells[]? | .acquisitions // 0 | tonumber] | add // 0' "$out/fleet.json")
 ((recorded == served)) || fail "recorded $recorded acquisitions, the server has $served"
-recorded=$(total "[.[] | .cells[]? | .wait.sumNs // 0 | tonumber] | add")
-served=$(jq '[.cohorts[]?.cells[]? | .wait.sumNs // 0 | tonumber] | add // 0' "$out/fleet.json")
+recorded=$(total "[.[] | .cells[]? | .wait.sum_ns // 0 | tonumber] | add")
+served=$(jq '[.cohorts[]?.cells[]? | .wait.sum_ns // 0 | tonumber] | add // 0' "$out/fleet.json")
 ((recorded == served)) || fail "recorded $recorded ns of waits, the server has $served"
 windows=$(wc -l <"$out/windows.jsonl")
 merged=$(awk '/^swaplock_windows_total\{.*result="merged"/ {print $2}' "$out/metrics.txt")
@@ -118,7 +118,7 @@ fi
 for expectation in "$@"; do
   case $expectation in
     model=*)
-      check "not every lock has $expectation" "$cells | length > 0 and all(.lockModel == \"LOCK_MODEL_${expectation#model=}\")" ;;
+      check "not every lock has $expectation" "$cells | length > 0 and all(.lock_model == \"LOCK_MODEL_${expectation#model=}\")" ;;
     runnable=none)
       ((runnable == 0)) || fail "runnable part of $runnable ns where preemption is off" ;;
     runnable=some)
@@ -126,13 +126,13 @@ for expectation in "$@"; do
       ((longest > 10000000)) || fail "longest hold only $longest ns"
       # Of the longest, most is explained: it waited for a CPU.
       check "the longest hold is not mostly runnable" \
-        '[.[] | .topHolds[]?] | max_by(.holdNs | tonumber) | (.runnableNs // 0 | tonumber) > 0.5 * (.holdNs | tonumber)' ;;
+        '[.[] | .top_holds[]?] | max_by(.hold_ns | tonumber) | (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)' ;;
     *) fail "unknown expectation $expectation" ;;
   esac
 done
 if [[ $tier = tracepoints ]]; then
-  check "the tier is not owner_probe" "$cells | length > 0 and all(.holdTier == \"TIER_OWNER_PROBE\")"
-  check "the missing tier is not named" '.[0].coverage.notMeasured | any(test("without fentry"))'
+  check "the tier is not owner_probe" "$cells | length > 0 and all(.hold_tier == \"TIER_OWNER_PROBE\")"
+  check "the missing tier is not named" '.[0].coverage.not_measured | any(test("without fentry"))'
 fi
 [[ ! -s $out/dmesg.txt ]] || { cat "$out/dmesg.txt" >&2; fail "the kernel warned"; }
 if [[ -s $out/progs.txt ]] && grep -q zram_get "$out/progs.txt"; then

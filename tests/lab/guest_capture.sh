@@ -37,8 +37,8 @@ modprobe zram 2>/dev/null || true
   --http_listen 127.0.0.1:0 --port_file /run/ports 2>"$out/server.log" &
 server_pid=$!
 await "server" test -s /run/ports
-grpc=$(sed -n 's/.*grpc=\([^ ]*\).*/\1/p' /run/ports)
-http=$(sed -n 's/.*http=\([^ ]*\).*/\1/p' /run/ports)
+grpc=127.0.0.1:$(sed -n "s/.*grpc=\([0-9]*\).*/\1/p" /run/ports)
+http=127.0.0.1:$(sed -n "s/.*http=\([0-9]*\).*/\1/p" /run/ports)
 
 without=
 [[ $tier != tracepoints ]] || without=--without=fentry
@@ -74,7 +74,7 @@ for f in $(oracles); do
 done
 
 case $workload in
-  zram) "$here/workload_zram.sh" --codec zstd --seconds "$seconds" ;;
+  zram) "$here/workload_zram.sh" --codec zstd --seconds "$seconds" --pause_us 20000 ;;
   zswap) "$here/workload_zswap.sh" --codec lzo --seconds "$seconds" "$pageout" ;;
 esac >"$out/load.txt" 2>&1 || { cat "$out/load.txt" >&2; die "workload failed"; }
 

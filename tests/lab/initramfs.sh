@@ -44,6 +44,7 @@ pack() {  # FOLDER, a gzip'ed cpio on stdout
 
 # Prints the path of the initramfs, building it if the cache has none.
 build_initramfs() (  # RELEASE; a subshell, so that the EXIT trap is its own
+  set -e  # which a command substitution does not inherit
   result=$cache/initramfs/$1-$(initramfs_key "$1").gz
   if [[ ! -s $result ]]; then
     mkdir -p "$cache/initramfs"

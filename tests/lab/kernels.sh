@@ -121,7 +121,7 @@ archive_releases() {  # PREFIX FLAVOUR
 
 cached_releases() {
   find "$cache/kernels" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' \
-    2>/dev/null | sort -V
+    2>/dev/null | sort -V || true
 }
 
 # A subshell, so that the EXIT trap is its own. Called in a condition, where
