@@ -85,7 +85,7 @@ index_is_fresh() {
 matching_releases() {  # PREFIX FLAVOUR
   local flavour=${2:+-$2}
   grep -E "^[0-9]+\.[0-9]+\.[0-9]+[^-]*(-[0-9]+)?$flavour-amd64\$" |
-    awk -v prefix="$1" 'index($0, prefix) == 1 &&
+    awk -v prefix="$1" 'prefix == "" || index($0, prefix) == 1 &&
       substr($0, length(prefix) + 1) ~ /^($|[^0-9])/' |
     sort -rV
 }
