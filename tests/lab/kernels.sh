@@ -103,7 +103,7 @@ packages_of() {  # RELEASE
     return 1
   }
   if first_listed "linux-binary-$1" "linux-binary-unsigned-$1"; then
-    first_listed "linux-modules-$1"
+    first_listed "linux-modules-$1" || return
     first_listed "linux-base-$1" || true
   else
     first_listed "linux-image-$1" "linux-image-$1-unsigned"
