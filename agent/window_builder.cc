@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/plain_text.h"
+
 namespace swaplock {
 namespace {
 
@@ -52,6 +54,8 @@ Distribution TakeDistribution(const sl_dist& total, sl_dist* before) {
 
 void WindowBuilder::SetMeaning(int index, CellMeaning meaning) {
   used_.erase(index);
+  meaning.key.device = PlainText(meaning.key.device);
+  meaning.key.algorithm = PlainText(meaning.key.algorithm);
   meanings_[index] = std::move(meaning);
 }
 
@@ -135,7 +139,7 @@ std::vector<Hold> WindowBuilder::TakeTop(
     h.wait_ns = r.wait_ns;
     h.pid = r.pid;
     h.tgid = r.tgid;
-    h.comm.assign(r.comm, strnlen(r.comm, sizeof(r.comm)));
+    h.comm = PlainText({r.comm, strnlen(r.comm, sizeof(r.comm))});
     h.nice = r.static_prio - 120;  // include/linux/sched/prio.h, DEFAULT_PRIO
     h.policy = r.policy;
     h.acquire_cpu = r.acquire_cpu;

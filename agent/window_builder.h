@@ -1,5 +1,6 @@
 // Makes windows of the cells' cumulative numbers: takes differences, keeps what
-// a cell means beside them, and sorts the longest holds.
+// a cell means beside them, and sorts the longest holds. Names that the kernel
+// gives become common/plain_text.
 //
 // Pure but for its baseline; not thread-safe.
 #ifndef SWAPLOCK_AGENT_WINDOW_BUILDER_H_

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "agent/bpf/hold_math.h"
+#include "common/plain_text.h"
 
 namespace swaplock {
 namespace {
@@ -167,6 +168,34 @@ TEST(WindowBuilderTest, TopHoldsAreTheLongestOfTheirWindow) {
   ASSERT_EQ(second.size(), 1u);
   EXPECT_EQ(second[0].hold_ns, 99u);
   EXPECT_TRUE(builder.TakeTop(3, 1000, index_of).empty());
+}
+
+// A task calls itself what it likes, and the kernel cuts at 15 bytes.
+TEST(WindowBuilderTest, NoNameMakesAWindowUnparseable) {
+  const char* const kNames[] = {"fourteen bytes\xc3", "\xff\xfe\x80",
+                                "a\nb\x1b[31m", "ends\xf0\x9f\x94"};
+  for (const char* name : kNames) {
+    WindowBuilder builder(2);
+    CellMeaning meaning = ExactWrite();
+    meaning.key.device = name;
+    meaning.key.algorithm = name;
+    builder.SetMeaning(3, meaning);
+    sl_top_hold top = Top(5, 1, 3);
+    memset(top.comm, 0, sizeof(top.comm));
+    memcpy(top.comm, name, strlen(name));
+    builder.AddTop({top});
+    Window window;
+    window.key = {"h", std::string(16, 'b'), 1, 1};
+    window.end_boottime_ns = 1;
+    window.cells = Take(&builder, {}, 1);
+    window.top_holds = builder.TakeTop(1, 1000, {{3, 0}});
+    const absl::StatusOr<Window> parsed = ParseWindow(Serialize(window));
+    ASSERT_TRUE(parsed.ok()) << testing::PrintToString(name);
+    EXPECT_TRUE(IsPlainText(parsed->top_holds[0].comm));
+    EXPECT_TRUE(IsPlainText(parsed->cells[0].key.device));
+    EXPECT_TRUE(IsPlainText(parsed->cells[0].key.algorithm));
+    EXPECT_EQ(parsed->top_holds[0].comm.size(), strlen(name));
+  }
 }
 
 TEST(WindowBuilderTest, TheOwnerProbeHasIntervalsAndNoHolds) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/plain_text.h"
 
 namespace swaplock {
 namespace {
@@ -23,7 +24,7 @@ using Checked = std::optional<Refusal>;
 
 Checked CheckText(absl::string_view field, absl::string_view text,
                   size_t max_bytes) {
-  if (IsPlainText(text, max_bytes)) return std::nullopt;
+  if (text.size() <= max_bytes && IsPlainText(text)) return std::nullopt;
   return Refusal{RejectReason::kBadText,
                  absl::StrCat(field, " is not plain UTF-8 text of at most ",
                               max_bytes, " bytes")};
@@ -148,44 +149,6 @@ absl::string_view Name(RejectReason reason) {
       return "storage";
   }
   return "malformed";
-}
-
-bool IsPlainText(absl::string_view text, size_t max_bytes) {
-  if (text.size() > max_bytes) return false;
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i]);
-    size_t more = 0;
-    uint32_t point = first;
-    uint32_t least = 0;  // below it the encoding is longer than need be
-    if (first >= 0xf0 && first <= 0xf4) {
-      more = 3;
-      point = first & 0x07;
-      least = 0x10000;
-    } else if (first >= 0xe0 && first < 0xf0) {
-      more = 2;
-      point = first & 0x0f;
-      least = 0x800;
-    } else if (first >= 0xc2 && first < 0xe0) {
-      more = 1;
-      point = first & 0x1f;
-      least = 0x80;
-    } else if (first >= 0x80) {
-      return false;
-    }
-    if (more > text.size() - i - 1) return false;
-    for (size_t k = 1; k <= more; ++k) {
-      const auto byte = static_cast<unsigned char>(text[i + k]);
-      if ((byte & 0xc0) != 0x80) return false;
-      point = point << 6 | (byte & 0x3f);
-    }
-    if (point < least || point > 0x10ffff ||
-        (point >= 0xd800 && point <= 0xdfff) || point < 0x20 ||
-        (point >= 0x7f && point <= 0x9f)) {
-      return false;
-    }
-    i += more + 1;
-  }
-  return true;
 }
 
 std::optional<Refusal> RefuseHost(absl::string_view host_id) {

@@ -19,7 +19,7 @@ enum class RejectReason {
   kMalformed,    // breaks the schema
   kWrongHost,    // speaks for another host than its stream's
   kBadKernel,    // a kernel release that is none
-  kBadText,      // too long, not UTF-8, or with control characters
+  kBadText,      // too long, or not common/plain_text
   kTooMany,      // more cells, holds, probes ... than a window may have
   kImplausible,  // a number above 2^50
   kBusy,         // the writer's queue is full: again later
@@ -38,10 +38,6 @@ std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id);
 
 // Nothing when a stream may speak for this host.
 std::optional<Refusal> RefuseHost(absl::string_view host_id);
-
-// Valid UTF-8, at most `max_bytes`, no control characters (U+0000 to U+001F,
-// U+007F to U+009F).
-bool IsPlainText(absl::string_view text, size_t max_bytes);
 
 }  // namespace swaplock
 
