@@ -56,6 +56,7 @@ Window Merged(const Window& first, const Window& second) {
     merged.losses[reason] += events;
   }
   merged.overhead.agent_cpu_ns += first.overhead.agent_cpu_ns;
+  merged.context = Merged(first.context, second.context);
 
   const auto moved =
       static_cast<int64_t>(second.start_boottime_ns - first.start_boottime_ns);

@@ -44,6 +44,15 @@ TEST(MergedWindowTest, HoldsKeepTheirCellAndTheirPlaceInTime) {
                 static_cast<int64_t>(kTestWindowNs));
 }
 
+TEST(MergedWindowTest, ContextIsWhatBothSaid) {
+  Window first = MakeWindow("host-a", 1);
+  first.context = {true, {{"a", 1}, {"b", 2}}, {{"g", 3}}, {{"f", "x"}}};
+  Window second = MakeWindow("host-a", 2);
+  second.context = {false, {{"a", 10}}, {{"g", 4}}, {}};
+  EXPECT_EQ(Merged(first, second).context,
+            (Context{true, {{"a", 11}, {"b", 2}}, {{"g", 4}}, {{"f", "x"}}}));
+}
+
 TEST(MergedWindowTest, MergesOfMergesCountAllWindows) {
   const Window pair = Merged(MakeWindow("host-a", 1), MakeWindow("host-a", 2));
   const Window other = Merged(MakeWindow("host-a", 3), MakeWindow("host-a", 4));

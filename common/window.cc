@@ -1,5 +1,8 @@
 #include "common/window.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -131,6 +134,22 @@ Environment EnvironmentFromProto(const v1::Environment& in) {
   out.agent_version = in.agent_version();
   out.swap_backend = in.swap_backend();
   out.labels.insert(in.labels().begin(), in.labels().end());
+  return out;
+}
+
+void ContextToProto(const Context& in, v1::Context* out) {
+  out->set_complete(in.complete);
+  out->mutable_counters()->insert(in.counters.begin(), in.counters.end());
+  out->mutable_gauges()->insert(in.gauges.begin(), in.gauges.end());
+  out->mutable_facts()->insert(in.facts.begin(), in.facts.end());
+}
+
+Context ContextFromProto(const v1::Context& in) {
+  Context out;
+  out.complete = in.complete();
+  out.counters.insert(in.counters().begin(), in.counters().end());
+  out.gauges.insert(in.gauges().begin(), in.gauges().end());
+  out.facts.insert(in.facts().begin(), in.facts().end());
   return out;
 }
 
@@ -366,6 +385,9 @@ v1::Window ToProto(const Window& window) {
   out.mutable_overhead()->set_rss_bytes(window.overhead.rss_bytes);
   out.mutable_overhead()->set_map_bytes(window.overhead.map_bytes);
   out.set_merged(window.merged);
+  if (window.context.complete || !window.context.Empty()) {
+    ContextToProto(window.context, out.mutable_context());
+  }
   return out;
 }
 
@@ -412,11 +434,18 @@ absl::StatusOr<Window> FromProto(const v1::Window& in) {
   out.overhead = {in.overhead().agent_cpu_ns(), in.overhead().rss_bytes(),
                   in.overhead().map_bytes()};
   out.merged = in.merged();
+  out.context = ContextFromProto(in.context());
   return out;
 }
 
 std::string Serialize(const Window& window) {
-  return ToProto(window).SerializeAsString();
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);  // or maps come in any order
+  ToProto(window).SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
 }
 
 absl::StatusOr<Window> ParseWindow(absl::string_view bytes) {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/cell.h"
+#include "common/context.h"
 #include "proto/window.pb.h"
 
 namespace swaplock {
@@ -124,6 +125,7 @@ struct Window {
   std::map<LossReason, uint64_t> losses;
   Overhead overhead;
   uint32_t merged = 0;
+  Context context;
 };
 
 v1::Cell ToProto(const Cell& cell);
@@ -143,7 +145,8 @@ absl::StatusOr<Hold> FromProto(const v1::Hold& message);
 absl::StatusOr<Window> FromProto(const v1::Window& message);
 Coverage FromProto(const v1::Coverage& message);
 
-// The window's bytes on the wire, in the spool and in record files.
+// The window's bytes in the spool and in record files; equal windows give equal
+// bytes.
 std::string Serialize(const Window& window);
 absl::StatusOr<Window> ParseWindow(absl::string_view bytes);
 

@@ -35,6 +35,12 @@ Window Sample() {
   hold.nice = -19;
   w.top_holds.push_back(hold);
   w.losses[LossReason::kRecursion] = 4;
+  w.context.complete = true;
+  for (int i = 0; i < 40; ++i) {
+    w.context.counters["vmstat/" + std::to_string(i)] = i;
+  }
+  w.context.gauges["mem/free_bytes"] = uint64_t{1} << 40;
+  w.context.facts["zswap/compressor"] = "zstd";
   w.coverage.probes.push_back(
       {"fexit/zcomp_stream_get", ProbeState::kAttached, "", 1, 2, 3});
   w.coverage.fingerprint = Fingerprint(w.coverage.probes, w.cells);
@@ -49,6 +55,7 @@ TEST(WindowTest, SurvivesTheWire) {
   EXPECT_EQ(after->key, before.key);
   EXPECT_EQ(after->cells[0].hold.buckets, before.cells[0].hold.buckets);
   EXPECT_EQ(after->top_holds[0].comm, "kswapd0");
+  EXPECT_EQ(after->context, before.context);
   EXPECT_EQ(after->losses.at(LossReason::kRecursion), 4u);
 }
 
