@@ -30,6 +30,9 @@ namespace {
 // How often zram devices and modules are looked at, and the ring is drained.
 constexpr absl::Duration kTick = absl::Seconds(1);
 
+// Holds of unknown compressors make the agent look again, but not sooner.
+constexpr uint64_t kFindAgainNs = 5'000'000'000;
+
 // Stacks of waiters on unknown mutexes that the programs may look at per tick,
 // while zswap's lock has to be learned: 50 x 2 us.
 constexpr int kStacksPerTick = 50;
@@ -115,11 +118,12 @@ class BpfSource : public WindowSource {
     symbols_ = ReadKernelSymbols();
     ProbeTrial trial(symbols_);
     plan_ = MakePlan(symbols_, [&](ProbeKind kind, const std::string& target) {
-      const bool tracepoint = kind == ProbeKind::kTracepoint;
-      if (Without(tracepoint ? "tp_btf" : "fentry")) {
+      // fexit goes with fentry: one mechanism.
+      const absl::string_view capability =
+          kind == ProbeKind::kFexit ? "fentry" : Name(kind);
+      if (Without(capability)) {
         return absl::PermissionDeniedError(
-            absl::StrCat("the agent was told to do without ",
-                         tracepoint ? "tp_btf" : "fentry"));
+            absl::StrCat("the agent was told to do without ", capability));
       }
       return trial.Try(kind, target);
     });
@@ -218,6 +222,8 @@ class BpfSource : public WindowSource {
                           ? tables.rows
                           : std::vector<sl_row>(tables.rows.size()));
     left_out_ = std::move(tables.left_out);
+    found_ns_ = NowNs(CLOCK_MONOTONIC);
+    other_holds_ = OtherHolds();
   }
 
   bool Without(absl::string_view capability) const {
@@ -230,6 +236,30 @@ class BpfSource : public WindowSource {
     return FunctionRanges(in, {"zswap_store", "zswap_load", "zswap_decompress",
                                "zswap_frontswap_store", "zswap_frontswap_load",
                                "zswap_writeback_entry", "shrink_memcg_cb"});
+  }
+
+  // Whether holds appeared that belong to no known compressor: a device was
+  // reset and set up again between two looks.
+  bool UnknownCompressor() {
+    if (sampler_ == nullptr || !CountsHolds(plan_.zram_hold)) return false;
+    const uint64_t holds = OtherHolds();
+    const bool news = holds != other_holds_;
+    other_holds_ = holds;
+    return news && left_out_.empty() && options_.probe_zram_devices &&
+           std::any_of(
+               devices_.begin(), devices_.end(),
+               [](const ZramDevice& d) { return d.disksize_bytes > 0; }) &&
+           NowNs(CLOCK_MONOTONIC) - found_ns_ > kFindAgainNs;
+  }
+
+  uint64_t OtherHolds() {
+    uint64_t holds = 0;
+    for (int op = 0; op < SL_OPS; ++op) {
+      const sl_cell cell =
+          sampler_->ReadCell(SL_BASE_ZRAM_OTHER + op, kernel_window_);
+      for (const uint32_t slot : cell.hold.slot) holds += slot;
+    }
+    return holds;
   }
 
   // Whether the programs have found a lock of zswap's that was not known.
@@ -255,7 +285,7 @@ class BpfSource : public WindowSource {
   bool HostChanged() {
     modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
                        btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
-    const bool learned = LearnedLocks();
+    const bool learned = LearnedLocks() || UnknownCompressor();
     return learned || modules_changed_ || devices_ != ReadZramDevices();
   }
 
@@ -408,6 +438,8 @@ class BpfSource : public WindowSource {
   std::vector<ZramDevice> devices_;
   std::vector<uint64_t> cpu_offsets_;
   std::vector<uint64_t> zswap_locks_;  // per-CPU pointers, learned
+  uint64_t found_ns_ = 0;              // when the locks were looked for
+  uint64_t other_holds_ = 0;           // of unknown compressors, so far
   bool btf_zram_ = false;
   bool btf_zsmalloc_ = false;
   bool modules_changed_ = false;

@@ -107,7 +107,8 @@ absl::Status HoldSampler::Open(const KernelSymbols& symbols, const Plan& plan,
           plan.attachments.begin(), plan.attachments.end(),
           [name](const Attachment& a) { return a.program == name; });
       wanted = a != plan.attachments.end();
-      if (wanted && a->kind != ProbeKind::kTracepoint) {
+      if (wanted &&
+          (a->kind == ProbeKind::kFentry || a->kind == ProbeKind::kFexit)) {
         const int error =
             bpf_program__set_attach_target(program, 0, a->target.c_str());
         if (error != 0) {
@@ -216,7 +217,10 @@ void HoldSampler::Attach() {
     bpf_program* program =
         bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
     if (program == nullptr || !bpf_program__autoload(program)) continue;
-    bpf_link* link = bpf_program__attach(program);
+    bpf_link* link =
+        a.kind == ProbeKind::kKprobe
+            ? bpf_program__attach_kprobe(program, false, a.target.c_str())
+            : bpf_program__attach(program);
     if (link == nullptr) {
       refused_.emplace_back(a.program, absl::StrCat("attach ", a.Probe(), ": ",
                                                     strerrorname_np(errno)));

@@ -18,6 +18,12 @@ struct Row {
   ProbeKind kind;
   std::vector<const char*> candidates;
   bool required;
+  // The same as a kprobe, preferred where the kernel takes it: for functions
+  // that are entered without the lock. A task that is preempted inside an
+  // fentry program makes all others on its CPU lose that program's events
+  // until it runs again; kprobes run with preemption off. Under the lock that
+  // cannot happen: there is one holder per CPU.
+  const char* kprobe = nullptr;
 };
 
 // zram since 4.7; the split into compression and decompression streams of the
@@ -49,7 +55,8 @@ const std::vector<Row>& ZswapStoreRows() {
       {"zswap_store_begin",
        ProbeKind::kFentry,
        {"zswap_store", "zswap_frontswap_store"},
-       true},
+       true,
+       "zswap_store_begin_k"},
       {"zswap_store_end",
        ProbeKind::kFexit,
        {"zswap_store", "zswap_frontswap_store"},
@@ -71,7 +78,11 @@ const std::vector<Row>& ZswapStoreRows() {
 // lock.
 const std::vector<Row>& ZswapLoadRows() {
   static const auto* const rows = new std::vector<Row>{
-      {"zswap_load_begin", ProbeKind::kFentry, {"zswap_decompress"}, true},
+      {"zswap_load_begin",
+       ProbeKind::kFentry,
+       {"zswap_decompress"},
+       true,
+       "zswap_load_begin_k"},
       {"zswap_load_end", ProbeKind::kFexit, {"zswap_decompress"}, true},
       {"zswap_acquire_load",
        ProbeKind::kFentry,
@@ -81,7 +92,11 @@ const std::vector<Row>& ZswapLoadRows() {
        ProbeKind::kFexit,
        {"zs_obj_read_sg_end", "zs_obj_read_end", "scomp_acomp_decompress"},
        true},
-      {"zswap_shrink_begin", ProbeKind::kFentry, {"shrink_memcg_cb"}, false},
+      {"zswap_shrink_begin",
+       ProbeKind::kFentry,
+       {"shrink_memcg_cb"},
+       false,
+       "zswap_shrink_begin_k"},
       {"zswap_shrink_end", ProbeKind::kFexit, {"shrink_memcg_cb"}, false},
   };
   return *rows;
@@ -94,7 +109,8 @@ const std::vector<Row>& OldZswapLoadRows() {
       {"zswap_load_begin",
        ProbeKind::kFentry,
        {"zswap_load", "zswap_frontswap_load"},
-       true},
+       true,
+       "zswap_load_begin_k"},
       {"zswap_load_end",
        ProbeKind::kFexit,
        {"zswap_load", "zswap_frontswap_load"},
@@ -102,7 +118,8 @@ const std::vector<Row>& OldZswapLoadRows() {
       {"zswap_writeback_begin",
        ProbeKind::kFentry,
        {"zswap_writeback_entry"},
-       false},
+       false,
+       "zswap_writeback_begin_k"},
       {"zswap_writeback_end",
        ProbeKind::kFexit,
        {"zswap_writeback_entry"},
@@ -171,6 +188,18 @@ class Planner {
 
  private:
   std::optional<Attachment> Choose(const Row& row) {
+    if (row.kprobe != nullptr) {
+      for (const char* target : row.candidates) {
+        if (!symbols_.HasFunction(target)) continue;
+        Attachment a{row.kprobe, ProbeKind::kKprobe, target};
+        const absl::Status status = Try(ProbeKind::kKprobe, target);
+        if (status.ok()) {
+          Say(a.Probe(), ProbeState::kAttached, "");
+          return a;
+        }
+        Say(a.Probe(), ProbeState::kRefused, status.message());
+      }
+    }
     for (const char* target : row.candidates) {
       const bool exists = row.kind == ProbeKind::kTracepoint
                               ? symbols_.tracepoints.count(target) > 0
@@ -204,11 +233,19 @@ class Planner {
   }
 
   absl::Status Try(ProbeKind kind, const std::string& target) {
-    const bool function = kind != ProbeKind::kTracepoint;
+    const bool function =
+        kind == ProbeKind::kFentry || kind == ProbeKind::kFexit;
+    if (kind == ProbeKind::kKprobe && !kprobes_refused_.ok()) {
+      return kprobes_refused_;
+    }
     if (function && !functions_refused_.ok()) return functions_refused_;
     absl::Status& known = tried_[{kind, target}];
     if (asked_.insert({kind, target}).second) {
       known = try_attach_(kind, target);
+    }
+    if (kind == ProbeKind::kKprobe &&
+        (absl::IsPermissionDenied(known) || absl::IsUnavailable(known))) {
+      kprobes_refused_ = known;
     }
     if (function && absl::IsPermissionDenied(known)) {
       functions_refused_ = absl::PermissionDeniedError(
@@ -233,6 +270,7 @@ class Planner {
   std::map<std::pair<ProbeKind, std::string>, absl::Status> tried_;
   std::set<std::pair<ProbeKind, std::string>> asked_;
   absl::Status functions_refused_;
+  absl::Status kprobes_refused_;
   std::string why_;
 };
 
@@ -257,6 +295,8 @@ absl::string_view Name(ProbeKind kind) {
       return "fentry";
     case ProbeKind::kFexit:
       return "fexit";
+    case ProbeKind::kKprobe:
+      return "kprobe";
     case ProbeKind::kTracepoint:
       break;
   }

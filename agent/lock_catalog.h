@@ -22,9 +22,9 @@
 
 namespace swaplock {
 
-enum class ProbeKind { kFentry, kFexit, kTracepoint };
+enum class ProbeKind { kFentry, kFexit, kKprobe, kTracepoint };
 
-// "fentry", "fexit", "tp_btf".
+// "fentry", "fexit", "kprobe", "tp_btf".
 absl::string_view Name(ProbeKind kind);
 
 // One program on one function or tracepoint.

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -70,7 +72,37 @@ int ProbeTrial::BtfDescriptor(const std::string& module) {
   return result;
 }
 
+absl::Status ProbeTrial::TryKprobe(const std::string& target) {
+  const ProbeKind kind = ProbeKind::kKprobe;
+  uint32_t type = 0;
+  std::ifstream type_file("/sys/bus/event_source/devices/kprobe/type");
+  if (!(type_file >> type)) {
+    return absl::UnavailableError(
+        "this kernel has no kprobes for perf "
+        "(/sys/bus/event_source/devices/kprobe)");
+  }
+  const int program =
+      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "swaplock_trial", "GPL", kReturnZero,
+                    sizeof(kReturnZero) / sizeof(kReturnZero[0]), nullptr);
+  if (program < 0) return Refused(kind, target, "load", -program);
+  perf_event_attr attributes = {};
+  attributes.size = sizeof(attributes);
+  attributes.type = type;
+  attributes.config1 = reinterpret_cast<uintptr_t>(target.c_str());
+  const int event = static_cast<int>(syscall(SYS_perf_event_open, &attributes,
+                                             -1, 0, -1, PERF_FLAG_FD_CLOEXEC));
+  int error = event < 0 ? errno : 0;
+  if (error == 0 && ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0) {
+    error = errno;
+  }
+  if (event >= 0) close(event);
+  close(program);
+  if (error != 0) return Refused(kind, target, "attach", error);
+  return absl::OkStatus();
+}
+
 absl::Status ProbeTrial::Try(ProbeKind kind, const std::string& target) {
+  if (kind == ProbeKind::kKprobe) return TryKprobe(target);
   LIBBPF_OPTS(bpf_prog_load_opts, options);
   if (kind == ProbeKind::kTracepoint) {
     const int id = libbpf_find_vmlinux_btf_id(target.c_str(), BPF_TRACE_RAW_TP);

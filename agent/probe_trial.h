@@ -29,6 +29,7 @@ class ProbeTrial {
   absl::Status Try(ProbeKind kind, const std::string& target);
 
  private:
+  absl::Status TryKprobe(const std::string& target);
   // The descriptor of a module's BTF, or 0 for vmlinux, or -1.
   int BtfDescriptor(const std::string& module);
 

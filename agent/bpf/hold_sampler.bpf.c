@@ -72,14 +72,20 @@ int BPF_PROG(zram_writeback_end) { return sl_outer(SL_CLASS_ZRAM, SL_OP_ANY); }
 
 /* --- zswap: its lock is inlined, so brackets inside it stand for it ------- */
 
-SEC("fentry")
-int BPF_PROG(zswap_store_begin) {
+SL_INLINE int sl_zswap_store(void) {
   struct sl_task* task = sl_task_make();
   if (!task) return 0;
   task->in_store = 1;
   task->wait.end.ns = 0;
   return 0;
 }
+
+/* Functions entered without the lock have two programs: lock_catalog.cc, Row,
+ * says why. */
+SEC("kprobe")
+int zswap_store_begin_k(void* ctx) { return sl_zswap_store(); }
+SEC("fentry")
+int BPF_PROG(zswap_store_begin) { return sl_zswap_store(); }
 
 /* A store that failed inside the lock never came to zswap_release. */
 SEC("fexit")
@@ -102,12 +108,18 @@ SL_INLINE int sl_zswap_decompress(__u8 inside) {
   return 0;
 }
 
+SEC("kprobe")
+int zswap_load_begin_k(void* ctx) { return sl_zswap_decompress(SL_OP_LOAD); }
 SEC("fentry")
 int BPF_PROG(zswap_load_begin) { return sl_zswap_decompress(SL_OP_LOAD); }
 SEC("fexit")
 int BPF_PROG(zswap_load_end) { return sl_zswap_decompress(0); }
 
 /* 5.11 to 6.7, where writeback does not call the function that loads do. */
+SEC("kprobe")
+int zswap_writeback_begin_k(void* ctx) {
+  return sl_zswap_decompress(SL_OP_WRITEBACK);
+}
 SEC("fentry")
 int BPF_PROG(zswap_writeback_begin) {
   return sl_zswap_decompress(SL_OP_WRITEBACK);
@@ -116,6 +128,10 @@ SEC("fexit")
 int BPF_PROG(zswap_writeback_end) { return sl_zswap_decompress(0); }
 
 /* shrink_memcg_cb(): what it decompresses is written back. */
+SEC("kprobe")
+int zswap_shrink_begin_k(void* ctx) {
+  return sl_outer(SL_CLASS_ZSWAP, SL_OP_WRITEBACK);
+}
 SEC("fentry")
 int BPF_PROG(zswap_shrink_begin) {
   return sl_outer(SL_CLASS_ZSWAP, SL_OP_WRITEBACK);
