@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/context.h"
 #include "agent/device_cells.h"
 #include "agent/environment.h"
 #include "agent/hold_sampler.h"
@@ -338,6 +339,7 @@ class BpfSource : public WindowSource {
     window.environment.agent_version = options_.agent_version;
     window.environment.labels = options_.labels;
     window.coverage = TakeCoverage(&window.losses);
+    window.context = context_.Take();
     const OwnUsage usage = ReadOwnUsage();
     window.overhead.agent_cpu_ns = usage.cpu_ns - usage_before_.cpu_ns;
     window.overhead.rss_bytes = usage.rss_bytes;
@@ -428,6 +430,7 @@ class BpfSource : public WindowSource {
   const BpfSourceOptions options_;
   const StopEvent& stop_;
   WindowBuilder builder_;
+  ContextTracker context_;
   KernelSymbols symbols_;
   Plan plan_;
   std::unique_ptr<HoldSampler> sampler_;  // null: nothing can be measured

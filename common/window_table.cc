@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/text_table.h"
 
@@ -54,7 +55,67 @@ std::string Bytes(uint64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+constexpr size_t kContextColumns = 100;
+
+// By the unit that the name ends in, which is then left out.
+std::string NamedValue(absl::string_view name, uint64_t value) {
+  const double number = static_cast<double>(value);
+  if (absl::ConsumeSuffix(&name, "_bytes")) {
+    return absl::StrCat(name, " ", Bytes(value));
+  }
+  if (absl::ConsumeSuffix(&name, "_ns")) {
+    return absl::StrCat(name, " ", FormatNs(value));
+  }
+  if (absl::ConsumeSuffix(&name, "_us") && value < (uint64_t{1} << 50)) {
+    return absl::StrCat(name, " ", FormatNs(value * 1'000));
+  }
+  if (absl::ConsumeSuffix(&name, "_ms") && value < (uint64_t{1} << 40)) {
+    return absl::StrCat(name, " ", FormatNs(value * 1'000'000));
+  }
+  if (absl::ConsumeSuffix(&name, "_ppm")) {
+    return absl::StrFormat("%s %.2f%%", name, number / 10'000);
+  }
+  return absl::StrCat(name, " ", value);
+}
+
+// "  title: a, b, c" in lines of kContextColumns; nothing if there are no
+// items.
+std::string ContextLines(absl::string_view title,
+                         const std::vector<std::string>& items) {
+  std::string text;
+  std::string line = absl::StrCat("  ", title, ":");
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::string item =
+        Printable(absl::StrCat(" ", items[i], i + 1 < items.size() ? "," : ""));
+    if (line.size() + item.size() > kContextColumns) {
+      absl::StrAppend(&text, line, "\n");
+      line = "   ";
+    }
+    line += item;
+  }
+  if (items.empty()) return "";
+  return absl::StrCat(text, line, "\n");
+}
+
 }  // namespace
+
+std::string ContextText(const Context& context) {
+  std::vector<std::string> counters;
+  for (const auto& [name, delta] : context.counters) {
+    if (delta > 0) counters.push_back(NamedValue(name, delta));
+  }
+  std::vector<std::string> gauges;
+  for (const auto& [name, value] : context.gauges) {
+    gauges.push_back(NamedValue(name, value));
+  }
+  std::vector<std::string> facts;
+  for (const auto& [name, value] : context.facts) {
+    facts.push_back(absl::StrCat(name, " ", value));
+  }
+  return absl::StrCat(ContextLines("context, grew by", counters),
+                      ContextLines("context, now", gauges),
+                      ContextLines("context, facts", facts));
+}
 
 std::string LockName(const CellKey& key) {
   return absl::StrCat(
@@ -195,6 +256,7 @@ std::string WindowText(const Window& window) {
   for (const auto& [reason, events] : window.losses) {
     absl::StrAppend(&text, "  lost: ", Name(reason), " ", events, "\n");
   }
+  absl::StrAppend(&text, ContextText(window.context));
   absl::StrAppendFormat(
       &text, "  agent: %s on CPU (%.3f %% of one), %s resident, maps %s\n",
       FormatNs(window.overhead.agent_cpu_ns),

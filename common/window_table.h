@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/context.h"
 #include "common/window.h"
 
 namespace swaplock {
@@ -38,6 +39,10 @@ std::string HolderName(const Hold& hold);
 // sentences on what is not measured; each line begins with `indent`.
 std::string CoverageText(const Coverage& coverage,
                          absl::string_view indent = "");
+
+// What the context says, in lines of about 100 columns: counters that grew,
+// gauges and facts, each where there are any.
+std::string ContextText(const Context& context);
 
 // All of the window but its coverage, which seldom changes.
 std::string WindowText(const Window& window);

@@ -65,6 +65,35 @@ TEST(WindowTextTest, SaysWhatWasLost) {
   EXPECT_TRUE(absl::StrContains(text, "lost: recursion 1")) << text;
 }
 
+TEST(ContextTextTest, HasItsUnits) {
+  Context context;
+  context.counters = {{"cpu/steal_ms", 20},
+                      {"psi/memory/some_us", 1500},
+                      {"sched/run_delay_ns", 0},
+                      {"vmstat/zswpin", 7}};
+  context.gauges = {{"mem/free_bytes", 3 << 20},
+                    {"psi/memory/some_avg10_ppm", 123400}};
+  context.facts = {{"zswap/compressor", "zs\ntd"}};
+  EXPECT_EQ(ContextText(context),
+            "  context, grew by: cpu/steal 20.0ms, psi/memory/some 1.50ms, "
+            "vmstat/zswpin 7\n"
+            "  context, now: mem/free 3.0 MiB, psi/memory/some_avg10 12.34%\n"
+            "  context, facts: zswap/compressor zs?td\n");
+  EXPECT_EQ(ContextText({}), "");
+}
+
+TEST(ContextTextTest, LongListsGoOnInTheNextLine) {
+  Context context;
+  for (int i = 100; i < 140; ++i) {
+    context.gauges["gauge" + std::to_string(i)] = 1;
+  }
+  const std::vector<std::string> lines =
+      absl::StrSplit(ContextText(context), '\n', absl::SkipEmpty());
+  ASSERT_GT(lines.size(), 2u);
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 100u) << line;
+  EXPECT_TRUE(absl::StartsWith(lines[1], "    gauge")) << lines[1];
+}
+
 TEST(CoverageTextTest, GroupsProbesByStateAndReason) {
   Coverage coverage;
   coverage.probes = {

@@ -15,6 +15,7 @@ constexpr size_t kMaxTopHolds = 64;
 constexpr size_t kMaxProbes = 256;
 constexpr size_t kMaxSentences = 64;
 constexpr size_t kMaxLabels = 32;
+constexpr size_t kMaxContext = 1024;
 
 // 2^50 ns are 13 days, so thousands of such windows fit a signed 64-bit sum.
 constexpr uint64_t kMaxNumber = uint64_t{1} << 50;
@@ -127,6 +128,27 @@ Checked CheckCell(const Cell& c) {
   });
 }
 
+Checked CheckContext(const Context& context) {
+  Checked refusal = CheckSize(
+      "names in its context",
+      context.counters.size() + context.gauges.size() + context.facts.size(),
+      kMaxContext);
+  for (const auto* numbers : {&context.counters, &context.gauges}) {
+    for (const auto& [name, value] : *numbers) {
+      if (refusal.has_value()) break;
+      refusal = FirstOf(
+          {CheckText("a name in the context", name, 128),
+           CheckNumber("a number in the context", value, kMaxKeyNumber)});
+    }
+  }
+  for (const auto& [name, value] : context.facts) {
+    if (refusal.has_value()) break;
+    refusal = FirstOf({CheckText("a name in the context", name, 128),
+                       CheckText("a fact in the context", value, 256)});
+  }
+  return refusal;
+}
+
 }  // namespace
 
 absl::string_view Name(RejectReason reason) {
@@ -169,6 +191,7 @@ std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id) {
       CheckNumber("agent_cpu_ns", window.overhead.agent_cpu_ns),
       CheckEnvironment(window.environment),
       CheckCoverage(window.coverage),
+      CheckContext(window.context),
       CheckSize("cells", window.cells.size(), kMaxCells),
       CheckSize("top holds", window.top_holds.size(), kMaxTopHolds),
   });

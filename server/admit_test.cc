@@ -44,6 +44,18 @@ TEST(AdmitTest, RefusesEachKindOfHarm) {
        [](Window* w) { w->environment.labels["tier"] = "\t"; }},
       {"sentence", RejectReason::kBadText,
        [](Window* w) { w->coverage.not_measured = {"\r"}; }},
+      {"fact", RejectReason::kBadText,
+       [](Window* w) { w->context.facts["swap/areas"] = "a\nb"; }},
+      {"gauge's name", RejectReason::kBadText,
+       [](Window* w) { w->context.gauges["\x1b"] = 1; }},
+      {"huge counter", RejectReason::kImplausible,
+       [](Window* w) { w->context.counters["a"] = ~uint64_t{0}; }},
+      {"1025 names", RejectReason::kTooMany,
+       [](Window* w) {
+         for (int i = 0; i < 1025; ++i) {
+           w->context.counters[std::to_string(i)] = 1;
+         }
+       }},
       {"513 cells", RejectReason::kTooMany,
        [](Window* w) { w->cells.resize(513); }},
       {"65 holds", RejectReason::kTooMany,
