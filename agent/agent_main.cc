@@ -23,6 +23,7 @@
 #include "agent/uplink.h"
 #include "common/command_line.h"
 #include "common/log.h"
+#include "common/plain_text.h"
 #include "common/record_file.h"
 #include "common/version.h"
 #include "common/window_table.h"
@@ -102,6 +103,34 @@ int Usage(absl::string_view message) {
   return kExitUsage;
 }
 
+std::map<std::string, std::string> Labels() {
+  std::map<std::string, std::string> labels;
+  for (const std::string& label : absl::GetFlag(FLAGS_labels)) {
+    labels.insert(absl::StrSplit(label, absl::MaxSplits('=', 1)));
+  }
+  return labels;
+}
+
+// What is wrong with the texts that go into every window: the server would take
+// none of them.
+std::string TextError() {
+  const auto fits = [](const std::string& text, size_t max_bytes) {
+    return text.size() <= max_bytes && IsPlainText(text);
+  };
+  if (!fits(absl::GetFlag(FLAGS_host_id), 128)) {
+    return "--host_id is UTF-8 of at most 128 bytes without control characters";
+  }
+  const std::map<std::string, std::string> labels = Labels();
+  if (labels.size() > 32) return "--labels: at most 32";
+  for (const auto& [name, value] : labels) {
+    if (!fits(name, 64) || !fits(value, 256)) {
+      return "--labels: names are UTF-8 of at most 64 bytes, values of at most "
+             "256, without control characters";
+    }
+  }
+  return "";
+}
+
 // What is wrong with the flags; empty if nothing is.
 std::string FlagError() {
   const absl::Duration interval = absl::GetFlag(FLAGS_interval);
@@ -109,8 +138,9 @@ std::string FlagError() {
     return "--interval is 100ms to 1h";
   }
   if (absl::GetFlag(FLAGS_seconds) < 0) return "--seconds is at least 0";
-  if (absl::GetFlag(FLAGS_top_k) < 0 || absl::GetFlag(FLAGS_top_k) > 1024) {
-    return "--top_k is 0 to 1024";
+  // The server takes no more.
+  if (absl::GetFlag(FLAGS_top_k) < 0 || absl::GetFlag(FLAGS_top_k) > 64) {
+    return "--top_k is 0 to 64";
   }
   const std::string print = absl::GetFlag(FLAGS_print);
   if (!print.empty() && print != "text" && print != "json") {
@@ -121,6 +151,7 @@ std::string FlagError() {
       return absl::StrCat("--labels: \"", label, "\" is not name=value");
     }
   }
+  if (const std::string error = TextError(); !error.empty()) return error;
   if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
       absl::GetFlag(FLAGS_record).empty() &&
       absl::GetFlag(FLAGS_state_dir).empty()) {
@@ -128,14 +159,6 @@ std::string FlagError() {
            "--state_dir";
   }
   return "";
-}
-
-std::map<std::string, std::string> Labels() {
-  std::map<std::string, std::string> labels;
-  for (const std::string& label : absl::GetFlag(FLAGS_labels)) {
-    labels.insert(absl::StrSplit(label, absl::MaxSplits('=', 1)));
-  }
-  return labels;
 }
 
 absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
