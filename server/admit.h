@@ -5,6 +5,8 @@
 #ifndef SWAPLOCK_SERVER_ADMIT_H_
 #define SWAPLOCK_SERVER_ADMIT_H_
 
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -25,6 +27,14 @@ enum class RejectReason {
   kBusy,         // the writer's queue is full: again later
   kStorage,      // the ledger could not commit: again later
 };
+inline constexpr RejectReason kRejectReasons[] = {
+    RejectReason::kMalformed, RejectReason::kWrongHost,
+    RejectReason::kBadKernel, RejectReason::kBadText,
+    RejectReason::kTooMany,   RejectReason::kImplausible,
+    RejectReason::kBusy,      RejectReason::kStorage,
+};
+static_assert(std::size(kRejectReasons) ==
+              static_cast<size_t>(RejectReason::kStorage) + 1);
 // "malformed", "wrong_host" ...
 absl::string_view Name(RejectReason reason);
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/version.h"
+#include "server/admit.h"
 #include "server/cell_series.h"
 #include "server/kernel_label.h"
 #include "server/metric_names.h"
@@ -249,7 +250,13 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
     out->Gauge(metric::kProbeAttachedHosts,
                {{"probe", key.first}, {"kernel", key.second}}, hosts);
   }
-  for (const auto& [reason, events] : state.losses) {
+  // Reasons that did not occur are 0: increase() of a counter that begins with
+  // its first event does not see that event.
+  std::map<LossReason, uint64_t> losses = state.losses;
+  for (int i = 1; Name(LossReason{i}) != Name(LossReason::kUnspecified); ++i) {
+    losses.emplace(LossReason{i}, 0);
+  }
+  for (const auto& [reason, events] : losses) {
     out->Counter(metric::kEventsLost, {{"reason", std::string(Name(reason))}},
                  static_cast<double>(events));
   }
@@ -257,8 +264,12 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
 }
 
 void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
+  std::map<std::string, uint64_t> rejections = snapshot.rejected;
+  for (const RejectReason reason : kRejectReasons) {
+    rejections.emplace(Name(reason), 0);
+  }
   uint64_t rejected = 0;
-  for (const auto& [reason, windows] : snapshot.rejected) rejected += windows;
+  for (const auto& [reason, windows] : rejections) rejected += windows;
   const struct {
     const char* result;
     uint64_t windows;
@@ -269,7 +280,7 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
     out->Counter(metric::kWindows, {{"result", result}},
                  static_cast<double>(windows));
   }
-  for (const auto& [reason, windows] : snapshot.rejected) {
+  for (const auto& [reason, windows] : rejections) {
     out->Counter(metric::kWindowsRejected, {{"reason", reason}},
                  static_cast<double>(windows));
   }

@@ -135,6 +135,31 @@ TEST(ExporterTest, AHostThatCannotMeasureDoesNotBlurOnesThatCan) {
                                            kWrite, "} 3\n")));
 }
 
+// increase() does not see the first event of a counter that begins with it.
+TEST(ExporterTest, ReasonsThatDidNotOccurAreZero) {
+  FleetSnapshot snapshot;
+  std::string text = Render(snapshot);
+  for (const char* line :
+       {"swaplock_events_lost_total{reason=\"recursion\"} 0\n",
+        "swaplock_events_lost_total{reason=\"wait_unseen\"} 0\n",
+        "swaplock_windows_rejected_total{reason=\"malformed\"} 0\n",
+        "swaplock_windows_rejected_total{reason=\"storage\"} 0\n",
+        "swaplock_windows_total{result=\"rejected\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("unspecified")));
+  snapshot.rejected["storage"] = 3;
+  snapshot.state.losses[LossReason::kWaitUnseen] = 4;
+  text = Render(snapshot);
+  for (const char* line :
+       {"swaplock_events_lost_total{reason=\"wait_unseen\"} 4\n",
+        "swaplock_windows_rejected_total{reason=\"malformed\"} 0\n",
+        "swaplock_windows_rejected_total{reason=\"storage\"} 3\n",
+        "swaplock_windows_total{result=\"rejected\"} 3\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(ExporterTest, LongestIsForgottenAfterADay) {
   const FleetSnapshot snapshot = SnapshotOf({MakeWindow("a", 1)});
   EXPECT_THAT(Render(snapshot, kNow + absl::Hours(23)),
