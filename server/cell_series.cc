@@ -8,13 +8,10 @@ std::map<SeriesKey, Series> SeriesOf(const FleetState& state,
   std::map<SeriesKey, Series> out;
   for (const auto& [cohort_key, cohort] : state.cohorts) {
     for (const auto& [key, cell] : cohort.cells) {
-      Series& series = out[{kernels.Of(cohort_key.kernel_release),
-                            cohort_key.preempt, key.key, key.hold_tier}];
-      series.holds.Merge(cell.cell);
-      if (key.wait_tier != Tier::kUnspecified) {
-        series.waits.Merge(cell.cell);
-        series.waits_measured = true;
-      }
+      Series& series =
+          out[{kernels.Of(cohort_key.kernel_release), cohort_key.preempt,
+               key.key, key.hold_tier, key.wait_tier}];
+      series.cell.Merge(cell.cell);
       for (const auto& [hour, longest] : cell.longest_by_hour) {
         if (hour <= HourOf(now) - kLongestHours) continue;
         series.longest.Merge(longest);

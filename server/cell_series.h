@@ -1,5 +1,6 @@
 // The cells of the fleet as series: cohorts merged to the labels that /metrics
-// and the page show, with what each series can and cannot say.
+// and the page show. Hosts that measure waits and hosts that cannot are never
+// in one series, or a rate of waits would count operations nobody watched.
 #ifndef SWAPLOCK_SERVER_CELL_SERIES_H_
 #define SWAPLOCK_SERVER_CELL_SERIES_H_
 
@@ -18,16 +19,17 @@ struct SeriesKey {
   std::string kernel;  // a release or "other"
   std::string preempt;
   CellKey cell;  // device is empty
-  Tier tier = Tier::kUnspecified;
+  Tier hold_tier = Tier::kUnspecified;
+  Tier wait_tier = Tier::kUnspecified;
 
-  auto Tie() const { return std::tie(kernel, preempt, cell, tier); }
+  auto Tie() const {
+    return std::tie(kernel, preempt, cell, hold_tier, wait_tier);
+  }
   bool operator<(const SeriesKey& other) const { return Tie() < other.Tie(); }
 };
 
 struct Series {
-  Cell holds;  // everything but the waits; meaningful by the key's tier
-  Cell waits;  // of the cells whose waits are measured
-  bool waits_measured = false;
+  Cell cell;  // its numbers are meaningful by the key's tiers
   // Within the kLongestHours before now.
   Longest longest;
 };

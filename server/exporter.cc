@@ -134,7 +134,7 @@ Labels With(Labels labels, const char* name, absl::string_view value) {
 }
 
 void AddHolds(const Labels& labels, const Series& series, Families* out) {
-  const Cell& cell = series.holds;
+  const Cell& cell = series.cell;
   out->Counter(metric::kAcquisitions, labels,
                static_cast<double>(cell.acquisitions));
   out->Histogram(metric::kHold, labels, cell.hold);
@@ -150,7 +150,7 @@ void AddHolds(const Labels& labels, const Series& series, Families* out) {
 }
 
 void AddWaits(const Labels& labels, const Series& series, Families* out) {
-  const Cell& cell = series.waits;
+  const Cell& cell = series.cell;
   out->Counter(metric::kContended, labels, static_cast<double>(cell.contended));
   out->Histogram(metric::kWait, labels, cell.wait);
   out->Gauge(metric::kLongestWait, labels, Seconds(series.longest.wait_ns));
@@ -178,17 +178,19 @@ void AddWaits(const Labels& labels, const Series& series, Families* out) {
 void AddCells(const FleetState& state, const KernelLabels& kernels,
               absl::Time now, Families* out) {
   for (const auto& [key, series] : SeriesOf(state, kernels, now)) {
-    const Labels labels = With(CellLabels(key.kernel, key.preempt, key.cell),
-                               "tier", Name(key.tier));
-    if (CountsHolds(key.tier)) {
+    const Labels labels =
+        With(With(CellLabels(key.kernel, key.preempt, key.cell), "tier",
+                  Name(key.hold_tier)),
+             "wait_tier", Name(key.wait_tier));
+    if (CountsHolds(key.hold_tier)) {
       AddHolds(labels, series, out);
-    } else if (key.tier == Tier::kOwnerProbe) {
+    } else if (key.hold_tier == Tier::kOwnerProbe) {
       out->Histogram(metric::kOwnerOffCpu, With(labels, "state", "runnable"),
-                     series.holds.runnable);
+                     series.cell.runnable);
       out->Histogram(metric::kOwnerOffCpu, With(labels, "state", "blocked"),
-                     series.holds.blocked);
+                     series.cell.blocked);
     }
-    if (series.waits_measured) AddWaits(labels, series, out);
+    if (key.wait_tier != Tier::kUnspecified) AddWaits(labels, series, out);
   }
   std::map<std::vector<ClientMetric::Label>, bool> seen;
   for (const auto& [cohort_key, cohort] : state.cohorts) {

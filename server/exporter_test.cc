@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/testing.h"
 
 namespace swaplock {
@@ -33,7 +34,8 @@ FleetSnapshot SnapshotOf(const std::vector<Window>& windows) {
 
 constexpr char kWrite[] =
     "{kernel=\"6.18.15\",preempt=\"lazy\",subsystem=\"zram\",op=\"write\","
-    "role=\"stream\",mode=\"exclusive\",algorithm=\"zstd\",tier=\"exact\"";
+    "role=\"stream\",mode=\"exclusive\",algorithm=\"zstd\",tier=\"exact\","
+    "wait_tier=\"contention\"";
 
 TEST(ExporterTest, ShowsTheSumsOfAllHosts) {
   const std::string text =
@@ -114,7 +116,9 @@ TEST(ExporterTest, WhatATierCannotMeasureIsAbsent) {
   EXPECT_THAT(text, Not(HasSubstr("swaplock_hold_")));
   EXPECT_THAT(text, Not(HasSubstr("swaplock_longest_hold")));
   EXPECT_THAT(text, HasSubstr("swaplock_owner_off_cpu_interval_seconds_count"));
-  EXPECT_THAT(text, HasSubstr("tier=\"owner_probe\",state=\"runnable\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("tier=\"owner_probe\",wait_tier=\"contention\",state="
+                        "\"runnable\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("swaplock_contended_total"));
 
   cell.hold_tier = Tier::kExact;
@@ -160,6 +164,23 @@ TEST(ExporterTest, ReasonsThatDidNotOccurAreZero) {
   }
 }
 
+// The waits per operation are those of hosts whose waits are measured.
+TEST(ExporterTest, OperationsWithoutMeasuredWaitsStayApart) {
+  Window blind = MakeWindow("b", 1);
+  blind.cells[0].wait_tier = Tier::kUnspecified;
+  const std::string text = Render(SnapshotOf({MakeWindow("a", 1), blind}));
+  const std::string other = absl::StrReplaceAll(
+      kWrite, {{"wait_tier=\"contention\"", "wait_tier=\"unspecified\""}});
+  for (const std::string& line :
+       {absl::StrCat("swaplock_acquisitions_total", kWrite, "} 3\n"),
+        absl::StrCat("swaplock_acquisitions_total", other, "} 3\n"),
+        absl::StrCat("swaplock_contended_total", kWrite, "} 1\n")}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text,
+              Not(HasSubstr(absl::StrCat("swaplock_contended_total", other))));
+}
+
 TEST(ExporterTest, LongestIsForgottenAfterADay) {
   const FleetSnapshot snapshot = SnapshotOf({MakeWindow("a", 1)});
   EXPECT_THAT(Render(snapshot, kNow + absl::Hours(23)),
@@ -194,7 +215,7 @@ TEST(ExporterTest, KernelsBeyondTheFirstEightAreOther) {
                               "preempt=\"lazy\",subsystem=\"zram\","
                               "op=\"write\",role=\"stream\","
                               "mode=\"exclusive\",algorithm=\"zstd\","
-                              "tier=\"exact\"} 6\n"));
+                              "tier=\"exact\",wait_tier=\"contention\"} 6\n"));
 }
 
 TEST(ExporterTest, VerdictsShowTheirNumbersOnlyWhenTested) {

@@ -2,8 +2,8 @@
 // docs/METRICS.md lists the same.
 //
 // Families of cells carry the labels kernel, preempt, subsystem, op, role,
-// mode, algorithm and tier (how holds were measured). A number that a tier
-// cannot measure is absent, never zero.
+// mode, algorithm, tier and wait_tier (how holds and waits were measured). A
+// number that a tier cannot measure is absent, never zero.
 #ifndef SWAPLOCK_SERVER_METRIC_NAMES_H_
 #define SWAPLOCK_SERVER_METRIC_NAMES_H_
 

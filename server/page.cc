@@ -90,34 +90,42 @@ void Verdicts(const FleetSnapshot& snapshot, std::string* out) {
   Table("Verdicts", {"verdict", "in words"}, rows, out);
 }
 
+// "exact/contention": holds and waits.
+std::string MeasuredBy(const SeriesKey& key) {
+  const auto name = [](Tier tier) {
+    return tier == Tier::kUnspecified ? kNotMeasured : std::string(Name(tier));
+  };
+  return absl::StrCat(name(key.hold_tier), "/", name(key.wait_tier));
+}
+
 void Operations(const FleetSnapshot& snapshot, absl::Time now,
                 std::string* out) {
   std::vector<std::vector<std::string>> rows;
   const KernelLabels kernels(snapshot.state);
   for (const auto& [key, series] : SeriesOf(snapshot.state, kernels, now)) {
-    const bool holds = CountsHolds(key.tier);
-    const Cell& h = series.holds;
-    const Cell& w = series.waits;
+    const bool holds = CountsHolds(key.hold_tier);
+    const Cell& cell = series.cell;
     const auto if_held = [holds](const std::string& text) {
       return holds ? text : kNotMeasured;
     };
-    const bool waits = series.waits_measured;
+    const bool waits = key.wait_tier != Tier::kUnspecified;
     const auto if_waited = [waits](const std::string& text) {
       return waits ? text : kNotMeasured;
     };
     // Sums of off-CPU time exist for the owner probe too.
-    const bool off_cpu = holds || key.tier == Tier::kOwnerProbe;
-    rows.push_back(
-        {key.kernel, key.preempt, OperationName(key.cell), LockName(key.cell),
-         key.cell.algorithm, std::string(Name(key.tier)),
-         if_held(absl::StrCat(h.acquisitions)),
-         if_waited(absl::StrCat(w.contended)),
-         if_waited(Quantile(w.wait, 0.99)), if_waited(Time(w.wait.max_ns)),
-         if_waited(absl::StrCat(w.wait.over_10ms)),
-         if_held(Quantile(h.hold, 0.99)), if_held(Time(h.hold.max_ns)),
-         if_held(Time(h.on_cpu_ns)),
-         off_cpu ? Time(h.runnable.sum_ns) : kNotMeasured,
-         off_cpu ? Time(h.blocked.sum_ns) : kNotMeasured});
+    const bool off_cpu = holds || key.hold_tier == Tier::kOwnerProbe;
+    rows.push_back({key.kernel, key.preempt, OperationName(key.cell),
+                    LockName(key.cell), key.cell.algorithm, MeasuredBy(key),
+                    if_held(absl::StrCat(cell.acquisitions)),
+                    if_waited(absl::StrCat(cell.contended)),
+                    if_waited(Quantile(cell.wait, 0.99)),
+                    if_waited(Time(cell.wait.max_ns)),
+                    if_waited(absl::StrCat(cell.wait.over_10ms)),
+                    if_held(Quantile(cell.hold, 0.99)),
+                    if_held(Time(cell.hold.max_ns)),
+                    if_held(Time(cell.on_cpu_ns)),
+                    off_cpu ? Time(cell.runnable.sum_ns) : kNotMeasured,
+                    off_cpu ? Time(cell.blocked.sum_ns) : kNotMeasured});
   }
   Table("Operations",
         {"kernel", "preempt", "operation", "lock", "algorithm", "measured by",

@@ -195,7 +195,8 @@ TEST(ServerTest, AcksAWindowThatIsInTheMetrics) {
   EXPECT_FALSE(answer.ack().duplicate());
   EXPECT_THAT(CellLines(*server),
               HasSubstr("op=\"write\",role=\"stream\",mode=\"exclusive\","
-                        "algorithm=\"zstd\",tier=\"exact\"} 3\n"));
+                        "algorithm=\"zstd\",tier=\"exact\","
+                        "wait_tier=\"contention\"} 3\n"));
   EXPECT_THAT(Http(*server, "GET", "/metrics"),
               HasSubstr("swaplock_hosts{state=\"connected\"} 1\n"));
   EXPECT_TRUE(agent.End().ok());

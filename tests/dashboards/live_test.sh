@@ -175,7 +175,7 @@ documented_labels() {
     labels = $5
     if (labels ~ /^ cell/)
       labels = labels " `kernel` `preempt` `subsystem` `op` `role` `mode`" \
-               " `algorithm` `tier`"
+               " `algorithm` `tier` `wait_tier`"
     name = $2
     gsub(/[ `]/, "", name)
     print name
