@@ -23,6 +23,7 @@ initramfs_key() {  # RELEASE
 
 copy_modules() {  # RELEASE INTO
   local base=$cache/kernels/$1 module path name
+  : >"$2/load-order"
   for module in "${boot_modules[@]}"; do
     modprobe -d "$base" -S "$1" --show-depends "$module" 2>/dev/null |
       awk '/^insmod/ { print $2 }' || true
@@ -57,7 +58,9 @@ build_initramfs() (  # RELEASE; a subshell, so that the EXIT trap is its own
     cp "$lab_dir/guest/main" "$work/root/lab/main"
     chmod +x "$work/root/init"
     copy_modules "$1" "$work/root/lab/modules"
-    [[ -s $work/root/lab/modules/load-order ]] ||
+    # A kernel of patched/ has everything built in.
+    [[ -s $work/root/lab/modules/load-order ||
+      ! -s $cache/kernels/$1/lib/modules/$1/modules.dep ]] ||
       fail "no module of $1 could be read"
     pack "$work/root" >"$work/packed"
     mv "$work/packed" "$result"

@@ -174,6 +174,8 @@ resolve_release() {  # PREFIX FLAVOUR
   release=$(cached_releases | matching_releases "$1" "$2" | head -n 1)
   if [[ -n $release ]]; then
     echo "$release"
+  elif [[ $2 == plain || $2 == patched ]]; then
+    skip "no $2 kernel $1 has been built (tests/lab/patched/build --what kernel-$2)"
   else
     fetch_release "$1" "$2"
   fi

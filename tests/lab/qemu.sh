@@ -11,7 +11,11 @@ trouble='Kernel panic|BUG:|Oops'
 # The archive that is appended to the cached initramfs for this run.
 write_job() {  # INTO RELEASE; uses the options of `lab run`
   local assignment
-  mkdir -p "$1/lab"
+  mkdir -p "$1/lab/modules"
+  # Later archives win over the initramfs.
+  for assignment in "${opt_modules[@]}"; do
+    cp "${assignment#*=}" "$1/lab/modules/${assignment%%=*}"
+  done
   {
     echo "modules=${cache@Q}/kernels/$2/lib/modules/$2"
     echo "preempt=${opt_preempt@Q}"
@@ -44,12 +48,18 @@ control_value() {  # WORD; prints the rest of its line, fails if there is none
   sed -n "s/^[0-9.]* $1 \?//p" "$work/control" | grep . | tail -n 1
 }
 
+# On the kernel's command line, if nothing is a module. Else insmod passes them.
+built_in_args() {  # RELEASE
+  [[ -s $cache/kernels/$1/lib/modules/$1/modules.dep ]] ||
+    sed 's/^/ /' "$work/job/lab/module-args" | tr -d '\n'
+}
+
 start_qemu() {  # RELEASE
   local qemu_args=(
     -nodefaults -no-user-config -display none -no-reboot
     -cpu max -m "$opt_memory"
     -kernel "$cache/kernels/$1/vmlinuz" -initrd "$work/initrd"
-    -append "console=ttyS0 quiet panic=-1 oops=panic${opt_preempt:+ preempt=$opt_preempt}${opt_append:+ $opt_append}"
+    -append "console=ttyS0 quiet panic=-1 oops=panic$(built_in_args "$1")${opt_preempt:+ preempt=$opt_preempt}${opt_append:+ $opt_append}"
     -serial "file:$console"
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"
     -device virtio-rng-pci
