@@ -83,6 +83,7 @@ end_process() {
 
 end_steps() {
   if [[ -n $step_pid ]]; then
+    [[ ! -t 1 ]] || say ""
     # Bazel and apt-get end on it as soon as nothing is left half done.
     kill -INT -- "-$step_pid" 2>/dev/null || true
     wait "$step_pid" 2>/dev/null || true
