@@ -18,10 +18,12 @@
 #include "agent/device_cells.h"
 #include "agent/environment.h"
 #include "agent/hold_sampler.h"
+#include "agent/kernel_names.h"
 #include "agent/kernel_symbols.h"
 #include "agent/lock_catalog.h"
 #include "agent/lock_finder.h"
 #include "agent/probe_trial.h"
+#include "agent/top_holds.h"
 #include "agent/window_builder.h"
 #include "common/log.h"
 
@@ -76,7 +78,7 @@ bool Exists(const char* path) {
 class BpfSource : public WindowSource {
  public:
   BpfSource(const BpfSourceOptions& options, const StopEvent& stop)
-      : options_(options), stop_(stop), builder_(options.top_k) {}
+      : options_(options), stop_(stop), top_(options.top_k, &names_) {}
 
   // Loads what this kernel takes; afterwards windows can be made either way.
   void Start() {
@@ -100,7 +102,6 @@ class BpfSource : public WindowSource {
     Window window = EndWindow();
     finished_ = stopped;
     if (stopped) return window;
-    BeginWindow();
     if (changed && modules_changed_) {
       Load();
     } else if (changed) {
@@ -293,41 +294,33 @@ class BpfSource : public WindowSource {
   void BeginWindow() {
     start_boottime_ns_ = NowNs(CLOCK_BOOTTIME);
     start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
-    usage_before_ = ReadOwnUsage();
   }
 
   void Drain() {
     if (sampler_ == nullptr) return;
-    std::vector<sl_top_hold> records;
-    sampler_->DrainTop(&records);
-    builder_.AddTop(records);
+    sampler_->DrainTop([this](const sl_top_hold& h) { top_.AddHold(h); },
+                       [this](const sl_top_wait& w) { top_.AddWait(w); });
   }
 
   Window EndWindow() {
     Window window;
     window.key = {options_.host_id, options_.boot_id, options_.epoch, ++seq_};
     window.start_boottime_ns = start_boottime_ns_;
+    std::map<int, sl_cell> totals;
+    const uint32_t ended = kernel_window_;
     if (sampler_ != nullptr) {
-      const uint32_t ended = kernel_window_++;
-      sampler_->SetWindow(kernel_window_);
-      std::map<int, sl_cell> totals;
+      sampler_->SetWindow(++kernel_window_);
       for (const auto& [index, meaning] : builder_.meanings()) {
         totals[index] = sampler_->ReadCell(index, ended);
       }
-      Drain();
-      std::map<int, uint32_t> index_of;
-      window.cells = builder_.TakeCells(totals, &index_of);
-      window.top_holds = builder_.TakeTop(ended, start_monotonic_ns_, index_of);
-      const std::vector<uint64_t> losses = sampler_->ReadLosses();
-      for (size_t i = 1; i < losses.size(); ++i) {
-        const uint64_t lost = losses[i] - losses_before_[i];
-        if (lost > 0) window.losses[static_cast<LossReason>(i)] += lost;
-      }
-      losses_before_ = losses;
     }
+    // Here the window ends and the next begins; what follows may take a while.
     window.end_boottime_ns =
         std::max(NowNs(CLOCK_BOOTTIME), window.start_boottime_ns + 1);
-    const uint64_t awake_ns = NowNs(CLOCK_MONOTONIC) - start_monotonic_ns_;
+    const uint64_t began_monotonic_ns = start_monotonic_ns_;
+    start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
+    start_boottime_ns_ = window.end_boottime_ns;  // of the next window
+    const uint64_t awake_ns = start_monotonic_ns_ - began_monotonic_ns;
     const uint64_t elapsed_ns =
         window.end_boottime_ns - window.start_boottime_ns;
     // Two clocks read one after the other differ by less than a millisecond.
@@ -335,6 +328,20 @@ class BpfSource : public WindowSource {
       window.suspended_ns = elapsed_ns - awake_ns;
     }
     window.end_unix_ns = NowNs(CLOCK_REALTIME);
+    if (sampler_ != nullptr) {
+      Drain();
+      std::map<int, uint32_t> index_of;
+      window.cells = builder_.TakeCells(totals, &index_of);
+      window.top_holds = top_.Take(ended, began_monotonic_ns, index_of);
+      window.holds_in_progress = top_.InProgress(
+          sampler_->ReadHoldsInProgress(), began_monotonic_ns, index_of);
+      const std::vector<uint64_t> losses = sampler_->ReadLosses();
+      for (size_t i = 1; i < losses.size(); ++i) {
+        const uint64_t lost = losses[i] - losses_before_[i];
+        if (lost > 0) window.losses[static_cast<LossReason>(i)] += lost;
+      }
+      losses_before_ = losses;
+    }
     window.environment = ReadEnvironment();
     window.environment.agent_version = options_.agent_version;
     window.environment.labels = options_.labels;
@@ -342,6 +349,7 @@ class BpfSource : public WindowSource {
     window.context = context_.Take();
     const OwnUsage usage = ReadOwnUsage();
     window.overhead.agent_cpu_ns = usage.cpu_ns - usage_before_.cpu_ns;
+    usage_before_ = usage;
     window.overhead.rss_bytes = usage.rss_bytes;
     window.overhead.map_bytes = sampler_ == nullptr ? 0 : sampler_->map_bytes();
     return window;
@@ -372,6 +380,8 @@ class BpfSource : public WindowSource {
       }
       for (const HoldSampler::ProgramStats& now :
            sampler_->ReadProgramStats()) {
+        // The task iterator runs when asked and is no probe.
+        if (probe_of.count(now.program) == 0) continue;
         HoldSampler::ProgramStats& before = stats_before_[now.program];
         Probe& probe = probes[probe_of[now.program]];
         const uint64_t misses = now.misses - before.misses;
@@ -430,6 +440,8 @@ class BpfSource : public WindowSource {
   const BpfSourceOptions options_;
   const StopEvent& stop_;
   WindowBuilder builder_;
+  KernelNames names_;
+  TopHolds top_;
   ContextTracker context_;
   KernelSymbols symbols_;
   Plan plan_;

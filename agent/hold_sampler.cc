@@ -20,7 +20,7 @@ namespace swaplock {
 namespace {
 
 // Programs that run by themselves or by request, never on a lock path.
-constexpr const char* kFinders[] = {"peek", "cpu_offset"};
+constexpr const char* kFinders[] = {"peek", "cpu_offset", "holds_now"};
 
 // The last words of the verifier, for the log of a refused program.
 thread_local std::string* libbpf_log = nullptr;
@@ -70,7 +70,8 @@ void AddDist(const sl_dist& from, uint32_t window, sl_dist* to) {
 struct HoldSampler::Skeleton {
   hold_sampler* s = nullptr;
   ring_buffer* ring = nullptr;
-  std::vector<sl_top_hold>* drained = nullptr;
+  const std::function<void(const sl_top_hold&)>* on_hold = nullptr;
+  const std::function<void(const sl_top_wait&)>* on_wait = nullptr;
   std::map<std::string, bpf_link*> links;
   ~Skeleton() {
     for (auto& [name, link] : links) bpf_link__destroy(link);
@@ -133,8 +134,9 @@ absl::Status HoldSampler::Open(const KernelSymbols& symbols, const Plan& plan,
                            cpus * static_cast<uint32_t>(cells_per_cpu));
   bpf_map__set_max_entries(s->maps.cpus, cpus);
   bpf_map__set_max_entries(s->maps.rows, cpus);
+  // A window's longest holds and waits, should all CPUs find theirs at once.
   uint32_t ring = 256 * 1024;
-  while (ring < cpus * 32 * 1024 && ring < 4 * 1024 * 1024) ring *= 2;
+  while (ring < cpus * 64 * 1024 && ring < 4 * 1024 * 1024) ring *= 2;
   bpf_map__set_max_entries(s->maps.top_ring, ring);
   const int error = hold_sampler__load(s);
   if (error != 0) return FromErrno("load the BPF programs", -error);
@@ -194,9 +196,13 @@ absl::Status HoldSampler::MapMemory() {
   skeleton_->ring = ring_buffer__new(
       bpf_map__fd(s->maps.top_ring),
       [](void* context, void* record, size_t bytes) {
-        auto* drained = static_cast<Skeleton*>(context)->drained;
-        if (drained != nullptr && bytes >= sizeof(sl_top_hold)) {
-          drained->push_back(*static_cast<const sl_top_hold*>(record));
+        const auto* s = static_cast<const Skeleton*>(context);
+        uint32_t kind = 0;
+        if (bytes >= sizeof(kind)) memcpy(&kind, record, sizeof(kind));
+        if (kind == SL_RECORD_HOLD && bytes >= sizeof(sl_top_hold)) {
+          (*s->on_hold)(*static_cast<const sl_top_hold*>(record));
+        } else if (kind == SL_RECORD_WAIT && bytes >= sizeof(sl_top_wait)) {
+          (*s->on_wait)(*static_cast<const sl_top_wait*>(record));
         }
         return 0;
       },
@@ -228,6 +234,7 @@ void HoldSampler::Attach() {
     }
     skeleton_->links[a.program] = link;
   }
+  *const_cast<volatile __u32*>(&skeleton_->s->bss->armed) = 1;
 }
 
 sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
@@ -276,10 +283,35 @@ std::vector<uint64_t> HoldSampler::ReadLosses() const {
   return out;
 }
 
-void HoldSampler::DrainTop(std::vector<sl_top_hold>* out) {
-  skeleton_->drained = out;
+void HoldSampler::DrainTop(
+    const std::function<void(const sl_top_hold&)>& hold,
+    const std::function<void(const sl_top_wait&)>& wait) {
+  skeleton_->on_hold = &hold;
+  skeleton_->on_wait = &wait;
   ring_buffer__consume(skeleton_->ring);
-  skeleton_->drained = nullptr;
+}
+
+std::vector<sl_hold_facts> HoldSampler::ReadHoldsInProgress() {
+  std::vector<sl_hold_facts> out;
+  bpf_program* program = skeleton_->s->progs.holds_now;
+  if (!bpf_program__autoload(program)) return out;
+  bpf_link*& link = skeleton_->links["holds_now"];
+  if (link == nullptr) link = bpf_program__attach_iter(program, nullptr);
+  if (link == nullptr) {
+    skeleton_->links.erase("holds_now");
+    return out;
+  }
+  const int fd = bpf_iter_create(bpf_link__fd(link));
+  if (fd < 0) return out;
+  std::string bytes;
+  char buffer[16 * sizeof(sl_hold_facts)];
+  for (ssize_t n; (n = read(fd, buffer, sizeof(buffer))) > 0;) {
+    bytes.append(buffer, static_cast<size_t>(n));
+  }
+  close(fd);
+  out.resize(bytes.size() / sizeof(sl_hold_facts));
+  memcpy(out.data(), bytes.data(), out.size() * sizeof(sl_hold_facts));
+  return out;
 }
 
 void HoldSampler::SetWindow(uint32_t window) {

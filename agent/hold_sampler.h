@@ -56,8 +56,13 @@ class HoldSampler {
   // Losses since loading, by enum sl_loss.
   std::vector<uint64_t> ReadLosses() const;
 
-  // Takes the records that came through the ring since the last call.
-  void DrainTop(std::vector<sl_top_hold>* out);
+  // Hands over the records that came through the ring since the last call.
+  void DrainTop(const std::function<void(const sl_top_hold&)>& hold,
+                const std::function<void(const sl_top_wait&)>& wait);
+
+  // Holds that have lasted more than a millisecond and last on, by walking all
+  // tasks; nothing where the kernel has no task iterator.
+  std::vector<sl_hold_facts> ReadHoldsInProgress();
 
   // The number of the window that begins now.
   void SetWindow(uint32_t window);

@@ -120,7 +120,7 @@ DeviceLocks Device(const std::string& name, uint64_t comp) {
 }
 
 TEST(DeviceCellsTest, EachDeviceHasItsOwnCellsAndLocks) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   const LockTables tables =
       AssignCells(ExactPlan(), {Device("zram0", 1), Device("zram1", 2)},
                   {"lzo", {}}, {0x1000, 0x2000}, 64, &builder);
@@ -138,7 +138,7 @@ TEST(DeviceCellsTest, EachDeviceHasItsOwnCellsAndLocks) {
 }
 
 TEST(DeviceCellsTest, DevicesWithoutCellsLeftAreNamed) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   const LockTables tables = AssignCells(
       ExactPlan(), {Device("zram0", 1), Device("zram1", 2)}, {"", {}}, {0x1000},
       SL_BASE_DEVICES + SL_OPS + SL_ZS_CELLS, &builder);
@@ -147,7 +147,7 @@ TEST(DeviceCellsTest, DevicesWithoutCellsLeftAreNamed) {
 }
 
 TEST(DeviceCellsTest, ADeviceThatWentTakesItsCellsWithIt) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   AssignCells(ExactPlan(), {Device("zram0", 1)}, {"", {}}, {0x1000}, 64,
               &builder);
   const size_t with = builder.meanings().size();
@@ -161,7 +161,7 @@ TEST(DeviceCellsTest, ALockWithPreemptionOffHasNoWaiters) {
   DeviceLocks device = Device("zram0", 1);
   device.locks.pool_lock = 0;
   device.locks.class_locks.clear();
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   const LockTables tables =
       AssignCells(plan, {device}, {"", {}}, {0x1000}, 64, &builder);
   EXPECT_TRUE(tables.locks.empty());
@@ -172,7 +172,7 @@ TEST(DeviceCellsTest, TheOwnerProbeCannotTellOperationsApart) {
   Plan plan = ExactPlan();
   plan.zram_hold = Tier::kOwnerProbe;
   plan.zswap_hold = Tier::kOwnerProbe;
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   AssignCells(plan, {Device("zram0", 1)}, {"lzo", {0x40000}}, {0x1000}, 64,
               &builder);
   int streams = 0;

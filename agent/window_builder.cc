@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "common/plain_text.h"
@@ -92,60 +91,16 @@ std::vector<Cell> WindowBuilder::TakeCells(const std::map<int, sl_cell>& totals,
     cell.wait_owner_runnable_ns =
         Grown(total.wait_owner_runnable_ns, &before.wait_owner_runnable_ns);
     cell.inversions = Grown(total.inversions, &before.inversions);
+    cell.preempted_ns = Grown(total.preempted_ns, &before.preempted_ns);
+    cell.woken_ns = Grown(total.woken_ns, &before.woken_ns);
+    cell.throttled_ns = Grown(total.throttled_ns, &before.throttled_ns);
+    cell.migrations = Grown(total.migrations, &before.migrations);
     if (meaning.only_if_used && cell.Empty() && used_.count(index) == 0) {
       continue;
     }
     used_.insert(index);
     (*index_of)[index] = static_cast<uint32_t>(out.size());
     out.push_back(std::move(cell));
-  }
-  return out;
-}
-
-void WindowBuilder::AddTop(const std::vector<sl_top_hold>& records) {
-  pending_.insert(pending_.end(), records.begin(), records.end());
-}
-
-std::vector<Hold> WindowBuilder::TakeTop(
-    uint32_t window, uint64_t start_monotonic_ns,
-    const std::map<int, uint32_t>& index_of) {
-  std::vector<sl_top_hold> here;
-  std::vector<sl_top_hold> later;
-  for (const sl_top_hold& record : pending_) {
-    // Window numbers are 32 bits and may wrap; they are never far apart.
-    const auto ahead = static_cast<int32_t>(record.window - window);
-    if (ahead == 0) here.push_back(record);
-    if (ahead > 0) later.push_back(record);
-  }
-  pending_ = std::move(later);
-  std::sort(here.begin(), here.end(),
-            [](const sl_top_hold& a, const sl_top_hold& b) {
-              return a.hold_ns > b.hold_ns;
-            });
-  std::vector<Hold> out;
-  for (const sl_top_hold& r : here) {
-    if (out.size() >= static_cast<size_t>(top_k_)) break;
-    const auto cell = index_of.find(static_cast<int>(r.cell));
-    if (cell == index_of.end()) continue;
-    Hold h;
-    h.cell = cell->second;
-    h.acquired_offset_ns =
-        static_cast<int64_t>(r.acquired_ns - start_monotonic_ns);
-    h.hold_ns = r.hold_ns;
-    h.on_cpu_ns = r.on_cpu_ns;
-    h.runnable_ns = r.runnable_ns;
-    h.blocked_ns = r.blocked_ns;
-    h.unknown_ns = r.unknown_ns;
-    h.wait_ns = r.wait_ns;
-    h.pid = r.pid;
-    h.tgid = r.tgid;
-    h.comm = PlainText({r.comm, strnlen(r.comm, sizeof(r.comm))});
-    h.nice = r.static_prio - 120;  // include/linux/sched/prio.h, DEFAULT_PRIO
-    h.policy = r.policy;
-    h.acquire_cpu = r.acquire_cpu;
-    h.release_cpu = r.release_cpu;
-    h.preemptions = r.preemptions;
-    out.push_back(std::move(h));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // Makes windows of the cells' cumulative numbers: takes differences, keeps what
-// a cell means beside them, and sorts the longest holds. Names that the kernel
+// a cell means beside them. Names that the kernel
 // gives become common/plain_text.
 //
 // Pure but for its baseline; not thread-safe.
@@ -31,8 +31,6 @@ struct CellMeaning {
 
 class WindowBuilder {
  public:
-  explicit WindowBuilder(int top_k) : top_k_(top_k) {}
-
   // Sets the meaning of cell `index` from the next window on.
   void SetMeaning(int index, CellMeaning meaning);
   void ClearMeaning(int index);
@@ -48,19 +46,10 @@ class WindowBuilder {
   std::vector<Cell> TakeCells(const std::map<int, sl_cell>& totals,
                               std::map<int, uint32_t>* index_of);
 
-  // The longest holds of kernel window `window`, longest first. Records of
-  // other windows are kept for theirs; those of past ones are dropped.
-  // `start_monotonic_ns` is where the window began on CLOCK_MONOTONIC.
-  std::vector<Hold> TakeTop(uint32_t window, uint64_t start_monotonic_ns,
-                            const std::map<int, uint32_t>& index_of);
-  void AddTop(const std::vector<sl_top_hold>& records);
-
  private:
-  int top_k_;
   std::map<int, CellMeaning> meanings_;
   std::map<int, sl_cell> before_;
   std::set<int> used_;
-  std::vector<sl_top_hold> pending_;
 };
 
 }  // namespace swaplock

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include "agent/bpf/hold_math.h"
@@ -47,7 +46,7 @@ std::vector<Cell> Take(WindowBuilder* builder, const sl_cell& total,
 }
 
 TEST(WindowBuilderTest, WindowsAreDifferences) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   builder.SetMeaning(3, ExactWrite());
   sl_cell total = {};
   CountHold(&total, 1000, 12'000'000, 1);
@@ -66,7 +65,7 @@ TEST(WindowBuilderTest, WindowsAreDifferences) {
 }
 
 TEST(WindowBuilderTest, AnIdleWindowIsAMeasuredZero) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   builder.SetMeaning(3, ExactWrite());
   const std::vector<Cell> cells = Take(&builder, sl_cell{}, 1);
   ASSERT_EQ(cells.size(), 1u);
@@ -74,7 +73,7 @@ TEST(WindowBuilderTest, AnIdleWindowIsAMeasuredZero) {
 }
 
 TEST(WindowBuilderTest, AnUnusedOptionalCellIsLeftOutUntilItCounts) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   CellMeaning m = ExactWrite();
   m.only_if_used = true;
   builder.SetMeaning(3, m);
@@ -86,7 +85,7 @@ TEST(WindowBuilderTest, AnUnusedOptionalCellIsLeftOutUntilItCounts) {
 }
 
 TEST(WindowBuilderTest, SlotsMayWrapBetweenWindows) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   builder.SetMeaning(3, ExactWrite());
   sl_cell total = {};
   total.hold.slot[50] = 0xfffffffe;
@@ -99,7 +98,7 @@ TEST(WindowBuilderTest, SlotsMayWrapBetweenWindows) {
 // counts agree), and all of them together are the programs' totals.
 TEST(WindowBuilderTest, WindowsAreConsistentAndAddUpToTheTotals) {
   std::mt19937_64 random(17);
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   builder.SetMeaning(3, ExactWrite());
   sl_cell total = {};
   Cell sum;
@@ -131,7 +130,7 @@ TEST(WindowBuilderTest, WindowsAreConsistentAndAddUpToTheTotals) {
 // A value whose window's maximum was already read: the maximum never leaves
 // the highest bucket.
 TEST(WindowBuilderTest, AMaximumThatWasMissedIsItsBucketsLowerEnd) {
-  WindowBuilder builder(4);
+  WindowBuilder builder;
   builder.SetMeaning(3, ExactWrite());
   sl_cell total = {};
   CountHold(&total, 50'000'000, 0, 1);
@@ -140,66 +139,27 @@ TEST(WindowBuilderTest, AMaximumThatWasMissedIsItsBucketsLowerEnd) {
   EXPECT_LE(late[0].hold.max_ns, 50'000'000u);
 }
 
-sl_top_hold Top(uint64_t ns, uint32_t window, uint32_t cell) {
-  sl_top_hold t = {};
-  t.hold_ns = ns;
-  t.on_cpu_ns = ns;
-  t.window = window;
-  t.cell = cell;
-  t.static_prio = 139;
-  t.acquired_ns = 900;
-  memcpy(t.comm, "sixteen bytes ok", 16);  // no terminator
-  return t;
-}
-
-TEST(WindowBuilderTest, TopHoldsAreTheLongestOfTheirWindow) {
-  WindowBuilder builder(2);
-  builder.AddTop(
-      {Top(5, 1, 3), Top(9, 1, 3), Top(7, 1, 3), Top(99, 2, 3), Top(50, 1, 8)});
-  const std::map<int, uint32_t> index_of = {{3, 0}};
-  const std::vector<Hold> first = builder.TakeTop(1, 1000, index_of);
-  ASSERT_EQ(first.size(), 2u);  // the one of cell 8 has no cell
-  EXPECT_EQ(first[0].hold_ns, 9u);
-  EXPECT_EQ(first[1].hold_ns, 7u);
-  EXPECT_EQ(first[0].nice, 19);
-  EXPECT_EQ(first[0].comm, "sixteen bytes ok");
-  EXPECT_EQ(first[0].acquired_offset_ns, -100);
-  const std::vector<Hold> second = builder.TakeTop(2, 1000, index_of);
-  ASSERT_EQ(second.size(), 1u);
-  EXPECT_EQ(second[0].hold_ns, 99u);
-  EXPECT_TRUE(builder.TakeTop(3, 1000, index_of).empty());
-}
-
-// A task calls itself what it likes, and the kernel cuts at 15 bytes.
 TEST(WindowBuilderTest, NoNameMakesAWindowUnparseable) {
-  const char* const kNames[] = {"fourteen bytes\xc3", "\xff\xfe\x80",
-                                "a\nb\x1b[31m", "ends\xf0\x9f\x94"};
-  for (const char* name : kNames) {
-    WindowBuilder builder(2);
+  for (const char* name :
+       {"fourteen bytes\xc3", "\xff\xfe\x80", "a\nb\x1b[31m"}) {
+    WindowBuilder builder;
     CellMeaning meaning = ExactWrite();
     meaning.key.device = name;
     meaning.key.algorithm = name;
     builder.SetMeaning(3, meaning);
-    sl_top_hold top = Top(5, 1, 3);
-    memset(top.comm, 0, sizeof(top.comm));
-    memcpy(top.comm, name, strlen(name));
-    builder.AddTop({top});
     Window window;
     window.key = {"h", std::string(16, 'b'), 1, 1};
     window.end_boottime_ns = 1;
     window.cells = Take(&builder, {}, 1);
-    window.top_holds = builder.TakeTop(1, 1000, {{3, 0}});
     const absl::StatusOr<Window> parsed = ParseWindow(Serialize(window));
     ASSERT_TRUE(parsed.ok()) << testing::PrintToString(name);
-    EXPECT_TRUE(IsPlainText(parsed->top_holds[0].comm));
     EXPECT_TRUE(IsPlainText(parsed->cells[0].key.device));
     EXPECT_TRUE(IsPlainText(parsed->cells[0].key.algorithm));
-    EXPECT_EQ(parsed->top_holds[0].comm.size(), strlen(name));
   }
 }
 
 TEST(WindowBuilderTest, TheOwnerProbeHasIntervalsAndNoHolds) {
-  WindowBuilder builder(2);
+  WindowBuilder builder;
   CellMeaning m = ExactWrite();
   m.hold_tier = Tier::kOwnerProbe;
   builder.SetMeaning(3, m);

@@ -177,6 +177,10 @@ void Cell::Merge(const Cell& other) {
   waits_owner_blocked += other.waits_owner_blocked;
   wait_owner_runnable_ns += other.wait_owner_runnable_ns;
   inversions += other.inversions;
+  preempted_ns += other.preempted_ns;
+  woken_ns += other.woken_ns;
+  throttled_ns += other.throttled_ns;
+  migrations += other.migrations;
 }
 
 bool Cell::Empty() const {

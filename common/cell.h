@@ -132,6 +132,11 @@ struct Cell {
   uint64_t waits_owner_blocked = 0;
   uint64_t wait_owner_runnable_ns = 0;
   uint64_t inversions = 0;
+  // Parts of runnable.sum_ns.
+  uint64_t preempted_ns = 0;
+  uint64_t woken_ns = 0;
+  uint64_t throttled_ns = 0;
+  uint64_t migrations = 0;
 
   // Adds `other`'s numbers. Keys are the caller's business. Where lock model
   // or tier differ, the merged cell has the worse tier and no model.

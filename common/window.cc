@@ -97,6 +97,19 @@ bool SumParts(uint64_t on_cpu, uint64_t runnable, uint64_t blocked,
          !__builtin_add_overflow(*sum, unknown, sum);
 }
 
+void ActorToProto(const Actor& in, v1::Actor* out) {
+  out->set_pid(in.pid);
+  out->set_comm(in.comm);
+  out->set_nice(in.nice);
+  out->set_policy(in.policy);
+  out->set_ns(in.ns);
+  out->set_inversion(in.inversion);
+}
+
+Actor ActorFromProto(const v1::Actor& in) {
+  return {in.pid(), in.comm(), in.nice(), in.policy(), in.ns(), in.inversion()};
+}
+
 void ProbeToProto(const Probe& in, v1::Probe* out) {
   out->set_name(in.name);
   out->set_state(static_cast<v1::ProbeState>(in.state));
@@ -229,6 +242,10 @@ v1::Cell ToProto(const Cell& cell) {
   out.set_waits_owner_blocked(cell.waits_owner_blocked);
   out.set_wait_owner_runnable_ns(cell.wait_owner_runnable_ns);
   out.set_inversions(cell.inversions);
+  out.set_preempted_ns(cell.preempted_ns);
+  out.set_woken_ns(cell.woken_ns);
+  out.set_throttled_ns(cell.throttled_ns);
+  out.set_migrations(cell.migrations);
   return out;
 }
 
@@ -283,6 +300,10 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& in) {
   out.waits_owner_blocked = in.waits_owner_blocked();
   out.wait_owner_runnable_ns = in.wait_owner_runnable_ns();
   out.inversions = in.inversions();
+  out.preempted_ns = in.preempted_ns();
+  out.woken_ns = in.woken_ns();
+  out.throttled_ns = in.throttled_ns();
+  out.migrations = in.migrations();
   return out;
 }
 
@@ -304,6 +325,17 @@ v1::Hold ToProto(const Hold& hold) {
   out.set_acquire_cpu(hold.acquire_cpu);
   out.set_release_cpu(hold.release_cpu);
   out.set_preemptions(hold.preemptions);
+  out.set_preempted_ns(hold.preempted_ns);
+  out.set_woken_ns(hold.woken_ns);
+  out.set_throttled_ns(hold.throttled_ns);
+  out.set_migrations(hold.migrations);
+  for (const Actor& a : hold.preemptors) ActorToProto(a, out.add_preemptors());
+  for (const Actor& a : hold.waiters) ActorToProto(a, out.add_waiters());
+  out.set_stall_ns(hold.stall_ns);
+  out.set_inversion_ns(hold.inversion_ns);
+  out.set_cgroup(hold.cgroup);
+  for (const std::string& f : hold.release_stack) out.add_release_stack(f);
+  for (const std::string& f : hold.switch_stack) out.add_switch_stack(f);
   return out;
 }
 
@@ -332,6 +364,22 @@ absl::StatusOr<Hold> FromProto(const v1::Hold& in) {
   out.acquire_cpu = in.acquire_cpu();
   out.release_cpu = in.release_cpu();
   out.preemptions = in.preemptions();
+  out.preempted_ns = in.preempted_ns();
+  out.woken_ns = in.woken_ns();
+  out.throttled_ns = in.throttled_ns();
+  out.migrations = in.migrations();
+  for (const v1::Actor& a : in.preemptors()) {
+    out.preemptors.push_back(ActorFromProto(a));
+  }
+  for (const v1::Actor& a : in.waiters()) {
+    out.waiters.push_back(ActorFromProto(a));
+  }
+  out.stall_ns = in.stall_ns();
+  out.inversion_ns = in.inversion_ns();
+  out.cgroup = in.cgroup();
+  out.release_stack.assign(in.release_stack().begin(),
+                           in.release_stack().end());
+  out.switch_stack.assign(in.switch_stack().begin(), in.switch_stack().end());
   return out;
 }
 
@@ -375,6 +423,9 @@ v1::Window ToProto(const Window& window) {
   for (const Hold& hold : window.top_holds) {
     *out.add_top_holds() = ToProto(hold);
   }
+  for (const Hold& hold : window.holds_in_progress) {
+    *out.add_holds_in_progress() = ToProto(hold);
+  }
   for (const auto& [reason, events] : window.losses) {
     if (events == 0) continue;
     v1::Loss* loss = out.add_losses();
@@ -415,14 +466,18 @@ absl::StatusOr<Window> FromProto(const v1::Window& in) {
     if (!cell.ok()) return cell.status();
     out.cells.push_back(*std::move(cell));
   }
-  for (const v1::Hold& message : in.top_holds()) {
-    absl::StatusOr<Hold> hold = FromProto(message);
-    if (!hold.ok()) return hold.status();
-    if (hold->cell >= out.cells.size()) {
-      return Bad(absl::StrCat("a top hold is of cell ", hold->cell,
-                              ", but there are ", out.cells.size()));
+  for (const auto& [from, to] :
+       {std::make_pair(&in.top_holds(), &out.top_holds),
+        std::make_pair(&in.holds_in_progress(), &out.holds_in_progress)}) {
+    for (const v1::Hold& message : *from) {
+      absl::StatusOr<Hold> hold = FromProto(message);
+      if (!hold.ok()) return hold.status();
+      if (hold->cell >= out.cells.size()) {
+        return Bad(absl::StrCat("a hold is of cell ", hold->cell,
+                                ", but there are ", out.cells.size()));
+      }
+      to->push_back(*std::move(hold));
     }
-    out.top_holds.push_back(*std::move(hold));
   }
   for (const v1::Loss& loss : in.losses()) {
     uint64_t& events =

@@ -46,6 +46,15 @@ enum class ProbeState {
 };
 absl::string_view Name(ProbeState value);
 
+struct Actor {
+  uint32_t pid = 0;
+  std::string comm;
+  int32_t nice = 0;
+  uint32_t policy = 0;
+  uint64_t ns = 0;
+  bool inversion = false;
+};
+
 struct Hold {
   uint32_t cell = 0;  // index into Window::cells
   int64_t acquired_offset_ns = 0;
@@ -63,6 +72,17 @@ struct Hold {
   uint32_t acquire_cpu = 0;
   uint32_t release_cpu = 0;
   uint32_t preemptions = 0;
+  uint64_t preempted_ns = 0;
+  uint64_t woken_ns = 0;
+  uint64_t throttled_ns = 0;
+  uint32_t migrations = 0;
+  std::vector<Actor> preemptors;  // longest first
+  std::vector<Actor> waiters;     // longest first
+  uint64_t stall_ns = 0;
+  uint64_t inversion_ns = 0;
+  std::string cgroup;
+  std::vector<std::string> release_stack;
+  std::vector<std::string> switch_stack;
 };
 
 struct Probe {
@@ -121,7 +141,8 @@ struct Window {
   Environment environment;
   Coverage coverage;
   std::vector<Cell> cells;
-  std::vector<Hold> top_holds;  // longest first
+  std::vector<Hold> top_holds;          // longest first
+  std::vector<Hold> holds_in_progress;  // longest first
   std::map<LossReason, uint64_t> losses;
   Overhead overhead;
   uint32_t merged = 0;

@@ -206,6 +206,47 @@ std::string HoldTable(const std::vector<Hold>& holds,
   return table.Render(indent);
 }
 
+std::string HoldExplanation(const Hold& hold, absl::string_view indent) {
+  const auto actors = [](const std::vector<Actor>& list) {
+    std::vector<std::string> out;
+    for (const Actor& a : list) {
+      out.push_back(absl::StrCat(a.comm, "[", a.pid, "] nice ", a.nice, " ",
+                                 FormatNs(a.ns),
+                                 a.inversion ? " (inversion)" : ""));
+    }
+    return absl::StrJoin(out, ", ");
+  };
+  std::string text;
+  const auto line = [&](absl::string_view label, absl::string_view value) {
+    if (value.empty()) return;
+    absl::StrAppend(&text, indent, label, ": ", Printable(value), "\n");
+  };
+  std::vector<std::string> parts;
+  for (const auto& [name, ns] :
+       {std::make_pair("preempted", hold.preempted_ns),
+        std::make_pair("woken", hold.woken_ns),
+        std::make_pair("throttled", hold.throttled_ns)}) {
+    if (ns > 0) parts.push_back(absl::StrCat(name, " ", FormatNs(ns)));
+  }
+  if (hold.migrations > 0) {
+    parts.push_back(absl::StrCat("moved CPU ", hold.migrations, " times"));
+  }
+  line("off CPU", absl::StrJoin(parts, ", "));
+  line("ran instead", actors(hold.preemptors));
+  line("waited", actors(hold.waiters));
+  if (hold.stall_ns > 0) {
+    line(
+        "stalled",
+        absl::StrCat(FormatNs(hold.stall_ns), " in all",
+                     hold.inversion_ns > 0 ? ", inversion " : "",
+                     hold.inversion_ns > 0 ? FormatNs(hold.inversion_ns) : ""));
+  }
+  line("cgroup", hold.cgroup);
+  line("switched out in", absl::StrJoin(hold.switch_stack, " < "));
+  line("released in", absl::StrJoin(hold.release_stack, " < "));
+  return text;
+}
+
 std::string CoverageText(const Coverage& coverage, absl::string_view indent) {
   // Many probes are refused for one reason.
   std::map<std::pair<ProbeState, std::string>, std::vector<std::string>> groups;
@@ -252,6 +293,16 @@ std::string WindowText(const Window& window) {
   if (!window.top_holds.empty()) {
     absl::StrAppend(&text, "  longest holds\n",
                     HoldTable(window.top_holds, window.cells, "    "));
+    const Hold& longest = window.top_holds[0];
+    if (const std::string why = HoldExplanation(longest, "      ");
+        !why.empty()) {
+      absl::StrAppend(&text, "    the longest, ", HolderName(longest), "\n",
+                      why);
+    }
+  }
+  if (!window.holds_in_progress.empty()) {
+    absl::StrAppend(&text, "  holds in progress\n",
+                    HoldTable(window.holds_in_progress, window.cells, "    "));
   }
   for (const auto& [reason, events] : window.losses) {
     absl::StrAppend(&text, "  lost: ", Name(reason), " ", events, "\n");

@@ -35,6 +35,10 @@ std::string LockName(const CellKey& key);
 // The holder as "comm[pid] other nice 10" or "comm[pid] fifo".
 std::string HolderName(const Hold& hold);
 
+// Why a hold was long, as far as it is known, one line per fact: parts of its
+// runnable part, who ran instead, who waited, cgroup, stacks. "" if nothing is.
+std::string HoldExplanation(const Hold& hold, absl::string_view indent);
+
 // Probes by state and by the reason for which they were refused, and the
 // sentences on what is not measured; each line begins with `indent`.
 std::string CoverageText(const Coverage& coverage,

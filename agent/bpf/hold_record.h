@@ -49,12 +49,16 @@ struct sl_cell {
   __u64 waits_owner_blocked;
   __u64 wait_owner_runnable_ns;
   __u64 inversions;
+  __u64 preempted_ns;
+  __u64 woken_ns;
+  __u64 throttled_ns;
+  __u64 migrations;
   struct sl_dist wait;
   struct sl_dist hold;
   struct sl_dist runnable;
   struct sl_dist blocked;
 };
-SL_STATIC_ASSERT(sizeof(struct sl_cell) == 64 + 4 * 984, "struct sl_cell");
+SL_STATIC_ASSERT(sizeof(struct sl_cell) == 96 + 4 * 984, "struct sl_cell");
 
 /* Offsets of a target's cells from its base: one per operation. */
 enum sl_op {
@@ -94,20 +98,46 @@ enum sl_loss {
 };
 #define SL_LOSSES 11
 
-#define SL_TOP 16 /* longest holds kept per CPU and window */
+/* Longest holds, and longest waits, that leave the kernel per CPU and window.
+ */
+#define SL_TOP 16
 
-/* Per-CPU state that only this CPU's programs write, and losses. */
+/* Durations already reported in `window`. */
+struct sl_top {
+  __u32 window;
+  __u32 reserved;
+  __u64 ns[SL_TOP];
+};
+
+/* A task that ran while a holder waited for its CPU. */
+struct sl_actor {
+  __u64 ns;
+  __u32 pid; /* 0: unused */
+  __s32 static_prio;
+  __u32 policy;
+  __u32 reserved;
+  char comm[16];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_actor) == 40, "struct sl_actor");
+
+#define SL_RAN 4
+
+/* Per-CPU state, and losses. Written by this CPU's programs, and `ran` read by
+ * the CPU that the holder comes back on. */
 struct sl_cpu {
   __u64 holder;    /* task on this CPU that is inside a lock, or 0 */
   __u64 spin_lock; /* spinning for this lock of ours, or 0 */
   __u64 spin_begin_ns;
   __u32 spin_cell;
-  __u32 top_window;
-  __u64 top_ns[SL_TOP]; /* durations already reported in top_window */
+  __u32 reserved;
+  __u64 off_holder; /* task inside a lock that waits for this CPU, or 0 */
+  __u64 runner_since_ns;
+  struct sl_actor ran[SL_RAN]; /* instead of off_holder */
+  struct sl_top top_holds;
+  struct sl_top top_waits;
   __u64 loss[SL_LOSSES];
-  __u64 reserved[9];
 };
-SL_STATIC_ASSERT(sizeof(struct sl_cpu) == 320, "struct sl_cpu");
+SL_STATIC_ASSERT(sizeof(struct sl_cpu) == 568, "struct sl_cpu");
 
 /* How waits on a known lock are accounted. */
 enum sl_lock_kind {
@@ -150,16 +180,30 @@ struct sl_comp {
   __u32 reserved;
 };
 
-/* One long hold, as it leaves the kernel through the ring buffer. */
-struct sl_top_hold {
+/* What comes through the ring buffer, by its first member. */
+enum sl_record {
+  SL_RECORD_HOLD = 1,
+  SL_RECORD_WAIT = 2,
+};
+
+#define SL_STACK 12 /* kernel addresses, innermost first; 0 ends */
+
+/* A hold, or of one in progress what is known so far (by the task iterator). */
+struct sl_hold_facts {
+  __u32 record; /* SL_RECORD_HOLD */
+  __u32 window;
   __u64 acquired_ns; /* CLOCK_MONOTONIC */
   __u64 hold_ns;
   __u64 on_cpu_ns;
   __u64 runnable_ns;
   __u64 blocked_ns;
   __u64 unknown_ns;
+  __u64 preempted_ns;
+  __u64 woken_ns;
+  __u64 throttled_ns;
   __u64 wait_ns;
-  __u32 window;
+  __u64 lock; /* address, or 0 where no hook shows it */
+  __u64 cgroup;
   __u32 cell;
   __u32 pid;
   __u32 tgid;
@@ -168,9 +212,36 @@ struct sl_top_hold {
   __u32 acquire_cpu;
   __u32 release_cpu;
   __u32 preemptions;
+  __u32 migrations;
   __u32 reserved;
   char comm[16];
 };
-SL_STATIC_ASSERT(sizeof(struct sl_top_hold) == 112, "struct sl_top_hold");
+SL_STATIC_ASSERT(sizeof(struct sl_hold_facts) == 160, "struct sl_hold_facts");
+
+/* One long hold. */
+struct sl_top_hold {
+  struct sl_hold_facts facts;
+  struct sl_actor ran[SL_RAN];
+  __u64 release_stack[SL_STACK];
+  __u64 switch_stack[SL_STACK];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_top_hold) == 512, "struct sl_top_hold");
+
+/* One long wait, to be matched with the hold it was for. */
+struct sl_top_wait {
+  __u32 record; /* SL_RECORD_WAIT */
+  __u32 window;
+  __u64 begin_ns; /* CLOCK_MONOTONIC */
+  __u64 wait_ns;
+  __u64 lock;
+  __u32 cell;
+  __u32 owner_pid; /* of the owner when the wait began; 0: none was seen */
+  __u32 pid;
+  __s32 static_prio;
+  __u32 policy;
+  __u32 inversion;
+  char comm[16];
+};
+SL_STATIC_ASSERT(sizeof(struct sl_top_wait) == 72, "struct sl_top_wait");
 
 #endif /* SWAPLOCK_AGENT_BPF_HOLD_RECORD_H_ */

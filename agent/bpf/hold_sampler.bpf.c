@@ -29,8 +29,8 @@ SEC("fentry")
 int BPF_PROG(zram_put) {
   struct sl_task* task = sl_task_find();
   if (task)
-    sl_released(task, SL_CLASS_ZRAM);
-  else
+    sl_released(ctx, task, SL_CLASS_ZRAM);
+  else if (armed)
     sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
   return 0;
 }
@@ -92,40 +92,42 @@ SEC("fexit")
 int BPF_PROG(zswap_store_end) {
   struct sl_task* task = sl_task_find();
   if (!task) return 0;
-  if (task->hold[SL_CLASS_ZSWAP].active) sl_released(task, SL_CLASS_ZSWAP);
+  if (task->hold[SL_CLASS_ZSWAP].active) sl_released(ctx, task, SL_CLASS_ZSWAP);
   task->in_store = 0;
   return 0;
 }
 
-SL_INLINE int sl_zswap_decompress(__u8 inside) {
+SL_INLINE int sl_zswap_decompress(void* ctx, __u8 inside) {
   struct sl_task* task = sl_task_make();
   if (!task) return 0;
   task->in_decompress = inside;
   if (inside)
     task->wait.end.ns = 0;
   else if (task->hold[SL_CLASS_ZSWAP].active)
-    sl_released(task, SL_CLASS_ZSWAP);
+    sl_released(ctx, task, SL_CLASS_ZSWAP);
   return 0;
 }
 
 SEC("kprobe")
-int zswap_load_begin_k(void* ctx) { return sl_zswap_decompress(SL_OP_LOAD); }
+int zswap_load_begin_k(void* ctx) {
+  return sl_zswap_decompress(ctx, SL_OP_LOAD);
+}
 SEC("fentry")
-int BPF_PROG(zswap_load_begin) { return sl_zswap_decompress(SL_OP_LOAD); }
+int BPF_PROG(zswap_load_begin) { return sl_zswap_decompress(ctx, SL_OP_LOAD); }
 SEC("fexit")
-int BPF_PROG(zswap_load_end) { return sl_zswap_decompress(0); }
+int BPF_PROG(zswap_load_end) { return sl_zswap_decompress(ctx, 0); }
 
 /* 5.11 to 6.7, where writeback does not call the function that loads do. */
 SEC("kprobe")
 int zswap_writeback_begin_k(void* ctx) {
-  return sl_zswap_decompress(SL_OP_WRITEBACK);
+  return sl_zswap_decompress(ctx, SL_OP_WRITEBACK);
 }
 SEC("fentry")
 int BPF_PROG(zswap_writeback_begin) {
-  return sl_zswap_decompress(SL_OP_WRITEBACK);
+  return sl_zswap_decompress(ctx, SL_OP_WRITEBACK);
 }
 SEC("fexit")
-int BPF_PROG(zswap_writeback_end) { return sl_zswap_decompress(0); }
+int BPF_PROG(zswap_writeback_end) { return sl_zswap_decompress(ctx, 0); }
 
 /* shrink_memcg_cb(): what it decompresses is written back. */
 SEC("kprobe")
@@ -156,17 +158,17 @@ int BPF_PROG(zswap_acquire_load) {
 }
 
 /* The last function inside the lock; some serve zram or other callers too. */
-SL_INLINE int sl_zswap_release(void) {
+SL_INLINE int sl_zswap_release(void* ctx) {
   struct sl_task* task = sl_task_find();
   if (task && task->hold[SL_CLASS_ZSWAP].active)
-    sl_released(task, SL_CLASS_ZSWAP);
+    sl_released(ctx, task, SL_CLASS_ZSWAP);
   return 0;
 }
 
 SEC("fexit")
-int BPF_PROG(zswap_release_store) { return sl_zswap_release(); }
+int BPF_PROG(zswap_release_store) { return sl_zswap_release(ctx); }
 SEC("fexit")
-int BPF_PROG(zswap_release_load) { return sl_zswap_release(); }
+int BPF_PROG(zswap_release_load) { return sl_zswap_release(ctx); }
 
 /* --- contention: every wait on a lock of ours, whatever can hook it ------- */
 
@@ -228,43 +230,23 @@ int BPF_PROG(contention_end, void* lock, int ret) {
                 task->wait.owner_state, task->wait.inversion,
                 task->wait.owner_runnable_ns);
   cell->sequence += 1;
+  sl_top_wait(&task->wait, known->cell);
   task->wait.end.ns = 0;
   return 0;
 }
 
 /* --- the scheduler -------------------------------------------------------- */
 
-/* With hold hooks: how long a holder slept. Nothing is read unless the task
- * that leaves is inside a lock, or some task was switched out inside one. */
+/* With hold hooks: why a holder was off the CPU, and who ran instead. Two loads
+ * unless a task inside a lock leaves, or is already off the CPU. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_hook, bool preempt, struct task_struct* prev,
              struct task_struct* next) {
   struct sl_cpu* cpu = sl_this_cpu();
   if (!cpu) return 0;
-  if (cpu->holder == (__u64)prev) {
-    struct sl_task* task = bpf_task_storage_get(&tasks, prev, 0, 0);
-    cpu->holder = 0;
-    if (task && (task->hold[SL_CLASS_ZSWAP].active ||
-                 task->hold[SL_CLASS_ZRAM].active)) {
-      sl_settle_sleep(task, prev);
-      task->off = 1;
-      task->off_since_ns = 0;
-      if (prev->nvcsw != task->nvcsw_seen) {
-        task->nvcsw_seen = prev->nvcsw;
-        task->off_run_delay = prev->sched_info.run_delay;
-        task->off_since_ns = bpf_ktime_get_ns();
-      }
-      __sync_fetch_and_add(&holders_off, 1);
-    }
-  }
-  if (!holders_off) return 0;
-  struct sl_task* task = bpf_task_storage_get(&tasks, next, 0, 0);
-  if (!task || !task->off) return 0;
-  __sync_fetch_and_add(&holders_off, -1);
-  task->off = 0;
-  cpu->holder = (__u64)next;
-  if (task->off_since_ns)
-    task->off_ns = bpf_ktime_get_ns() - task->off_since_ns;
+  if (cpu->off_holder || cpu->holder == (__u64)prev)
+    sl_holder_leaves(ctx, cpu, prev);
+  if (holders_off) sl_holder_returns(cpu, next);
   return 0;
 }
 
@@ -281,6 +263,66 @@ int BPF_PROG(owner_switch, bool preempt, struct task_struct* prev,
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(owner_wakeup, struct task_struct* t) {
   if (off_used) sl_owner_woken(t);
+  return 0;
+}
+
+/* --- holds in progress, when the agent asks ------------------------------- */
+
+__u64 progress_threshold_ns = 1000000;
+
+SL_INLINE void sl_progress(struct seq_file* seq, struct task_struct* t,
+                           struct sl_task* task, struct sl_hold* hold,
+                           __u8 outer_op) {
+  struct sl_hold_facts top;
+  __u64 now = bpf_ktime_get_ns();
+  if (!hold->active || now < hold->acquired.ns) return;
+  __u64 ns = now - hold->acquired.ns;
+  if (ns < progress_threshold_ns) return;
+  __builtin_memset(&top, 0, sizeof(top));
+  top.record = SL_RECORD_HOLD;
+  top.window = window;
+  top.acquired_ns = hold->acquired.ns;
+  top.hold_ns = ns;
+  /* run_delay grows when the task comes back; what it is waiting for right now
+   * is added here. */
+  __u64 off = task->off ? now - task->off_since_ns : 0;
+  __u64 run_delay = t->sched_info.run_delay - hold->acquired.run_delay;
+  __u64 blocked = task->time.blocked_ns - hold->before.blocked_ns;
+  if (task->off && task->off_slept)
+    blocked += off;
+  else
+    run_delay += off;
+  struct sl_parts parts = sl_split(
+      ns, run_delay, t->nvcsw != hold->acquired.nvcsw, blocked_known, blocked);
+  top.on_cpu_ns = parts.on_cpu_ns;
+  top.runnable_ns = parts.runnable_ns;
+  top.blocked_ns = parts.blocked_ns;
+  top.unknown_ns = parts.unknown_ns;
+  top.wait_ns = hold->wait_ns;
+  top.lock = hold->lock;
+  top.cell = hold->base + (outer_op ? outer_op : hold->op);
+  top.pid = t->pid;
+  top.tgid = t->tgid;
+  top.static_prio = t->static_prio;
+  top.policy = t->policy;
+  top.acquire_cpu = hold->acquire_cpu;
+  top.release_cpu = task->off ? task->off_cpu : hold->acquire_cpu;
+  top.preemptions = (__u32)(t->nivcsw - hold->acquired.nivcsw);
+  bpf_probe_read_kernel(top.comm, sizeof(top.comm), t->comm);
+  bpf_seq_write(seq, &top, sizeof(top));
+}
+
+SEC("iter/task")
+int holds_now(struct bpf_iter__task* ctx) {
+  struct seq_file* seq = ctx->meta->seq;
+  struct task_struct* t = ctx->task;
+  if (!t) return 0;
+  struct sl_task* task = bpf_task_storage_get(&tasks, t, 0, 0);
+  if (!task) return 0;
+  sl_progress(seq, t, task, &task->hold[SL_CLASS_ZSWAP],
+              task->outer_op[SL_CLASS_ZSWAP]);
+  sl_progress(seq, t, task, &task->hold[SL_CLASS_ZRAM],
+              task->outer_op[SL_CLASS_ZRAM]);
   return 0;
 }
 

@@ -35,6 +35,10 @@ const volatile __u32 zram_lock_offset = 0;
 __u32 window = 1; /* counts up at each window's end */
 struct sl_comp comps[SL_COMPS];
 
+/* 0 until every program is attached: a hold whose release could not have been
+ * seen is not begun. */
+__u32 armed = 0;
+
 /* Tasks that were switched out inside a lock and have not run again. */
 __u32 holders_off = 0;
 
@@ -75,9 +79,10 @@ struct sl_snapshot {
   __u64 nivcsw;
 };
 
-/* Puts the ring's record into the object's type information for the test that
- * compares layouts; nothing reads it. */
+/* Put the ring's records into the object's type information for the test that
+ * compares layouts; nothing reads them. */
 struct sl_top_hold* top_hold_layout = 0;
+struct sl_top_wait* top_wait_layout = 0;
 
 /* The last wait of a task for a mutex. */
 struct sl_wait {
@@ -101,10 +106,20 @@ enum sl_owner {
   SL_OWNER_BLOCKED = 3,
 };
 
+/* How a task that was switched out inside a lock spent its time; only grows. */
+struct sl_off_time {
+  __u64 blocked_ns;
+  __u64 preempted_ns;
+  __u64 woken_ns;
+  __u64 throttled_ns;
+  __u64 migrations;
+};
+
 struct sl_hold {
   struct sl_snapshot acquired;
   __u64 wait_ns;
-  __u64 blocked_before; /* sl_task.blocked_ns at the acquisition */
+  __u64 lock;
+  struct sl_off_time before; /* sl_task.time at the acquisition */
   __u64 owner_runnable_ns;
   __u32 base; /* cell of SL_OP_ANY of its target */
   __u32 acquire_cpu;
@@ -130,12 +145,17 @@ struct sl_task {
   __u8 off;                  /* switched out inside a lock */
   __u8 outer_op[SL_CLASSES]; /* SL_OP_RECOMPRESS, SL_OP_WRITEBACK or 0 */
   __u8 reserved[3];
-  /* Sleeping inside a lock, kept by switch_hook. */
+  /* Off the CPU inside a lock; kept by switch_hook. */
   __u64 nvcsw_seen;
   __u64 off_since_ns;
   __u64 off_run_delay;
-  __u64 off_ns; /* the last such interval, not yet in blocked_ns */
-  __u64 blocked_ns;
+  __u64 off_throttled;
+  __u64 slept_ns; /* the last voluntary interval, not yet in `time` */
+  __u32 off_cpu;
+  __u32 off_slept;
+  struct sl_off_time time;
+  struct sl_actor ran[SL_RAN]; /* instead of this task */
+  __u64 switch_stack[SL_STACK];
 };
 
 struct {
@@ -324,18 +344,18 @@ SL_INLINE void sl_count_wait(struct sl_cell* cell, __u64 wait_ns,
 
 /* --- top holds ---------------------------------------------------------- */
 
-/* Whether a hold is among this CPU's SL_TOP longest of the window so far; if
- * so it takes the place of the shortest of them. */
-SL_INLINE bool sl_enters_top(struct sl_cpu* cpu, __u64 ns) {
+/* Whether a duration is among this CPU's SL_TOP longest of the window so far;
+ * if so it takes the place of the shortest of them. */
+SL_INLINE bool sl_enters_top(struct sl_top* top, __u64 ns) {
   __u32 at = 0;
-  if (cpu->top_window != window) {
-    cpu->top_window = window;
-    for (int i = 0; i < SL_TOP; i++) cpu->top_ns[i] = 0;
+  if (top->window != window) {
+    top->window = window;
+    for (int i = 0; i < SL_TOP; i++) top->ns[i] = 0;
   }
   for (__u32 i = 1; i < SL_TOP; i++)
-    if (cpu->top_ns[i] < cpu->top_ns[at & (SL_TOP - 1)]) at = i;
-  if (ns <= cpu->top_ns[at & (SL_TOP - 1)]) return false;
-  cpu->top_ns[at & (SL_TOP - 1)] = ns;
+    if (top->ns[i] < top->ns[at & (SL_TOP - 1)]) at = i;
+  if (ns <= top->ns[at & (SL_TOP - 1)]) return false;
+  top->ns[at & (SL_TOP - 1)] = ns;
   return true;
 }
 
@@ -347,26 +367,75 @@ SL_INLINE struct sl_top_hold* sl_top_reserve(__u32 cell,
     return 0;
   }
   __builtin_memset(top, 0, sizeof(*top));
+  top->facts.record = SL_RECORD_HOLD;
+  top->facts.window = window;
+  top->facts.cell = cell;
+  top->facts.pid = t->pid;
+  top->facts.tgid = t->tgid;
+  top->facts.static_prio = t->static_prio;
+  top->facts.policy = t->policy;
+  bpf_probe_read_kernel(top->facts.comm, sizeof(top->facts.comm), t->comm);
+  top->facts.release_cpu = bpf_get_smp_processor_id();
+  return top;
+}
+
+/* The wait that has just given the current task a lock of ours. */
+SL_INLINE void sl_top_wait(struct sl_wait* wait, __u32 cell) {
+  struct task_struct* t = bpf_get_current_task_btf();
+  struct sl_cpu* cpu = sl_this_cpu();
+  __u64 ns = wait->end.ns - wait->begin_ns;
+  if (!cpu || !sl_enters_top(&cpu->top_waits, ns)) return;
+  struct sl_top_wait* top = bpf_ringbuf_reserve(&top_ring, sizeof(*top), 0);
+  if (!top) {
+    sl_lose(SL_LOSS_TOP_RING_FULL);
+    return;
+  }
+  top->record = SL_RECORD_WAIT;
   top->window = window;
+  top->begin_ns = wait->begin_ns;
+  top->wait_ns = ns;
+  top->lock = wait->lock;
   top->cell = cell;
+  top->owner_pid = wait->owner ? wait->owner_pid : 0;
   top->pid = t->pid;
-  top->tgid = t->tgid;
   top->static_prio = t->static_prio;
   top->policy = t->policy;
+  top->inversion = wait->inversion;
   bpf_probe_read_kernel(top->comm, sizeof(top->comm), t->comm);
-  top->release_cpu = bpf_get_smp_processor_id();
-  return top;
+  bpf_ringbuf_submit(top, BPF_RB_NO_WAKEUP);
 }
 
 /* --- holding ------------------------------------------------------------ */
 
-/* Sleeping that the last voluntary switch-out began, now that run_delay tells
- * how much of the interval was spent waiting for a CPU after the wake-up. */
+/* The last voluntary switch-out's interval, now that run_delay tells how much
+ * of it was spent waiting for a CPU after the wake-up. */
 SL_INLINE void sl_settle_sleep(struct sl_task* task, struct task_struct* t) {
-  if (!task->off_ns) return;
-  __u64 runnable = t->sched_info.run_delay - task->off_run_delay;
-  if (task->off_ns > runnable) task->blocked_ns += task->off_ns - runnable;
-  task->off_ns = 0;
+  if (!task->slept_ns) return;
+  __u64 woken = t->sched_info.run_delay - task->off_run_delay;
+  if (woken > task->slept_ns) woken = task->slept_ns;
+  task->time.woken_ns += woken;
+  task->time.blocked_ns += task->slept_ns - woken;
+  task->slept_ns = 0;
+}
+
+SL_INLINE void sl_add_actor(struct sl_actor* actors, __u32 pid,
+                            __s32 static_prio, __u32 policy, const char* comm,
+                            __u64 ns) {
+  __u32 at = 0;
+  for (__u32 i = 0; i < SL_RAN; i++) {
+    if (actors[i].pid == pid) {
+      actors[i].ns += ns;
+      return;
+    }
+    if (actors[i].ns < actors[at & (SL_RAN - 1)].ns) at = i;
+  }
+  struct sl_actor* actor = &actors[at & (SL_RAN - 1)];
+  if (actor->pid && actor->ns >= ns) return;
+  actor->pid = pid;
+  actor->static_prio = static_prio;
+  actor->policy = policy;
+  actor->ns = ns;
+  bpf_probe_read_kernel(actor->comm, sizeof(actor->comm), comm);
 }
 
 /* The current task has the lock. `lock` is its address, or 0 when only the
@@ -377,6 +446,7 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   struct sl_hold* hold = &task->hold[class];
   struct sl_wait* wait = &task->wait;
   struct sl_cpu* cpu = sl_this_cpu();
+  if (!armed) return;
   if (hold->active) sl_lose(SL_LOSS_RELEASE_UNSEEN);
   hold->active = 0;
   hold->contended = 0;
@@ -389,6 +459,8 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
     /* contention_end is the better stamp: the function that takes the lock
      * may be preempted between owning it and returning. */
     hold->acquired = wait->end;
+    lock = wait->lock;
+    sl_top_wait(wait, base + op);
     hold->contended = 1;
     hold->wait_ns = wait->end.ns - wait->begin_ns;
     hold->owner_state = wait->owner_state;
@@ -401,14 +473,71 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   hold->base = base;
   hold->op = op;
   hold->acquire_cpu = bpf_get_smp_processor_id();
-  hold->blocked_before = task->blocked_ns;
+  hold->lock = lock;
+  hold->before = task->time;
+  for (int i = 0; i < SL_RAN; i++) task->ran[i].pid = 0;
+  for (int i = 0; i < SL_RAN; i++) task->ran[i].ns = 0;
+  task->switch_stack[0] = 0;
   task->nvcsw_seen = hold->acquired.nvcsw;
   hold->active = 1;
   if (cpu) cpu->holder = (__u64)t;
 }
 
+/* Parts of the runnable part, held within it: the clocks differ a little. */
+struct sl_runnable {
+  __u64 preempted_ns;
+  __u64 woken_ns;
+  __u64 throttled_ns;
+  __u64 migrations;
+};
+
+SL_INLINE struct sl_runnable sl_split_runnable(const struct sl_task* task,
+                                               const struct sl_hold* hold,
+                                               __u64 runnable_ns) {
+  struct sl_runnable r;
+  r.preempted_ns = task->time.preempted_ns - hold->before.preempted_ns;
+  if (r.preempted_ns > runnable_ns) r.preempted_ns = runnable_ns;
+  r.woken_ns = task->time.woken_ns - hold->before.woken_ns;
+  if (r.woken_ns > runnable_ns - r.preempted_ns)
+    r.woken_ns = runnable_ns - r.preempted_ns;
+  r.throttled_ns = task->time.throttled_ns - hold->before.throttled_ns;
+  if (r.throttled_ns > r.preempted_ns) r.throttled_ns = r.preempted_ns;
+  r.migrations = task->time.migrations - hold->before.migrations;
+  return r;
+}
+
+SL_INLINE void sl_report_hold(void* ctx, struct sl_task* task,
+                              struct sl_hold* hold, struct task_struct* t,
+                              __u32 index, __u64 ns, __u64 nivcsw,
+                              struct sl_parts* parts,
+                              struct sl_runnable* split) {
+  struct sl_top_hold* top = sl_top_reserve(index, t);
+  if (!top) return;
+  top->facts.acquired_ns = hold->acquired.ns;
+  top->facts.hold_ns = ns;
+  top->facts.on_cpu_ns = parts->on_cpu_ns;
+  top->facts.runnable_ns = parts->runnable_ns;
+  top->facts.blocked_ns = parts->blocked_ns;
+  top->facts.unknown_ns = parts->unknown_ns;
+  top->facts.preempted_ns = split->preempted_ns;
+  top->facts.woken_ns = split->woken_ns;
+  top->facts.throttled_ns = split->throttled_ns;
+  top->facts.migrations = (__u32)split->migrations;
+  top->facts.wait_ns = hold->wait_ns;
+  top->facts.lock = hold->lock;
+  top->facts.cgroup = bpf_get_current_cgroup_id();
+  top->facts.acquire_cpu = hold->acquire_cpu;
+  top->facts.preemptions = (__u32)(nivcsw - hold->acquired.nivcsw);
+  __builtin_memcpy(top->ran, task->ran, sizeof(top->ran));
+  __builtin_memcpy(top->switch_stack, task->switch_stack,
+                   sizeof(top->switch_stack));
+  bpf_get_stack(ctx, top->release_stack, sizeof(top->release_stack), 0);
+  bpf_ringbuf_submit(top, BPF_RB_NO_WAKEUP);
+}
+
 /* The current task is about to give the lock back. */
-SL_INLINE void sl_released(struct sl_task* task, enum sl_class class) {
+SL_INLINE void sl_released(void* ctx, struct sl_task* task,
+                           enum sl_class class) {
   struct task_struct* t = bpf_get_current_task_btf();
   struct sl_hold* hold = &task->hold[class];
   struct sl_snapshot now;
@@ -416,7 +545,7 @@ SL_INLINE void sl_released(struct sl_task* task, enum sl_class class) {
   struct sl_cell* cell;
   if (!hold->active) {
     task->wait.end.ns = 0;
-    sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
+    if (armed) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
     return;
   }
   sl_snapshot(t, &now);
@@ -433,32 +562,107 @@ SL_INLINE void sl_released(struct sl_task* task, enum sl_class class) {
   struct sl_parts parts =
       sl_split(ns, now.run_delay - hold->acquired.run_delay,
                now.nvcsw != hold->acquired.nvcsw, blocked_known,
-               task->blocked_ns - hold->blocked_before);
+               task->time.blocked_ns - hold->before.blocked_ns);
+  struct sl_runnable split = sl_split_runnable(task, hold, parts.runnable_ns);
   cell->sequence += 1;
   if (hold->contended)
     sl_count_wait(cell, hold->wait_ns, hold->owner_state, hold->inversion,
                   hold->owner_runnable_ns);
   sl_dist_add(&cell->hold, ns, window);
-  if (parts.runnable_ns)
-    sl_dist_add(&cell->runnable, parts.runnable_ns, window);
-  if (parts.blocked_ns) sl_dist_add(&cell->blocked, parts.blocked_ns, window);
   cell->on_cpu_ns += parts.on_cpu_ns;
-  cell->unknown_ns += parts.unknown_ns;
+  if (parts.on_cpu_ns != ns) {
+    if (parts.runnable_ns)
+      sl_dist_add(&cell->runnable, parts.runnable_ns, window);
+    if (parts.blocked_ns) sl_dist_add(&cell->blocked, parts.blocked_ns, window);
+    cell->unknown_ns += parts.unknown_ns;
+    cell->preempted_ns += split.preempted_ns;
+    cell->woken_ns += split.woken_ns;
+    cell->throttled_ns += split.throttled_ns;
+    cell->migrations += split.migrations;
+  }
   cell->sequence += 1;
+  if (sl_enters_top(&cpu->top_holds, ns))
+    sl_report_hold(ctx, task, hold, t, index, ns, now.nivcsw, &parts, &split);
+}
 
-  if (!sl_enters_top(cpu, ns)) return;
-  struct sl_top_hold* top = sl_top_reserve(index, t);
-  if (!top) return;
-  top->acquired_ns = hold->acquired.ns;
-  top->hold_ns = ns;
-  top->on_cpu_ns = parts.on_cpu_ns;
-  top->runnable_ns = parts.runnable_ns;
-  top->blocked_ns = parts.blocked_ns;
-  top->unknown_ns = parts.unknown_ns;
-  top->wait_ns = hold->wait_ns;
-  top->acquire_cpu = hold->acquire_cpu;
-  top->preemptions = (__u32)(now.nivcsw - hold->acquired.nivcsw);
-  bpf_ringbuf_submit(top, BPF_RB_NO_WAKEUP);
+/* --- off the CPU while holding -------------------------------------------- */
+
+/* Time that cpu.max has kept the task's group, or one around it, off CPUs. */
+SL_INLINE __u64 sl_throttled(struct task_struct* t) {
+  __u64 ns = 0;
+  if (!bpf_core_field_exists(t->sched_task_group) ||
+      !bpf_core_field_exists(((struct cfs_bandwidth*)0)->throttled_time))
+    return 0;
+  struct task_group* group = t->sched_task_group;
+  for (int depth = 0; depth < 4; depth++) {
+    if (!group) break;
+    ns += group->cfs_bandwidth.throttled_time;
+    group = group->parent;
+  }
+  return ns;
+}
+
+/* `prev` leaves this CPU, and may be inside a lock. */
+SL_INLINE void sl_holder_leaves(void* ctx, struct sl_cpu* cpu,
+                                struct task_struct* prev) {
+  __u64 now = 0;
+  if (cpu->off_holder) {
+    now = bpf_ktime_get_ns();
+    if (prev->pid)
+      sl_add_actor(cpu->ran, prev->pid, prev->static_prio, prev->policy,
+                   prev->comm, now - cpu->runner_since_ns);
+    cpu->runner_since_ns = now;
+  }
+  if (cpu->holder != (__u64)prev) return;
+  cpu->holder = 0;
+  struct sl_task* task = bpf_task_storage_get(&tasks, prev, 0, 0);
+  if (!task ||
+      !(task->hold[SL_CLASS_ZSWAP].active || task->hold[SL_CLASS_ZRAM].active))
+    return;
+  if (!now) now = bpf_ktime_get_ns();
+  sl_settle_sleep(task, prev);
+  task->off = 1;
+  task->off_since_ns = now;
+  task->off_slept = prev->nvcsw != task->nvcsw_seen;
+  task->nvcsw_seen = prev->nvcsw;
+  task->off_run_delay = prev->sched_info.run_delay;
+  task->off_throttled = sl_throttled(prev);
+  task->off_cpu = bpf_get_smp_processor_id();
+  bpf_get_stack(ctx, task->switch_stack, sizeof(task->switch_stack), 0);
+  __sync_fetch_and_add(&holders_off, 1);
+  if (task->off_slept || cpu->off_holder) return;
+  for (int i = 0; i < SL_RAN; i++) {
+    cpu->ran[i].pid = 0;
+    cpu->ran[i].ns = 0;
+  }
+  cpu->runner_since_ns = now;
+  cpu->off_holder = (__u64)prev;
+}
+
+/* `next` comes to this CPU, and may have been switched out inside a lock. */
+SL_INLINE void sl_holder_returns(struct sl_cpu* cpu, struct task_struct* next) {
+  struct sl_task* task = bpf_task_storage_get(&tasks, next, 0, 0);
+  if (!task || !task->off) return;
+  __sync_fetch_and_add(&holders_off, -1);
+  __u64 ns = bpf_ktime_get_ns() - task->off_since_ns;
+  __u32 left = task->off_cpu;
+  task->off = 0;
+  cpu->holder = (__u64)next;
+  if (left != bpf_get_smp_processor_id()) task->time.migrations += 1;
+  if (task->off_slept) {
+    task->slept_ns = ns;
+    return;
+  }
+  task->time.preempted_ns += ns;
+  __u64 throttled = sl_throttled(next) - task->off_throttled;
+  task->time.throttled_ns += throttled < ns ? throttled : ns;
+  struct sl_cpu* from = bpf_map_lookup_elem(&cpus, &left);
+  if (!from || from->off_holder != (__u64)next) return;
+  for (int i = 0; i < SL_RAN; i++)
+    if (from->ran[i].pid)
+      sl_add_actor(task->ran, from->ran[i].pid, from->ran[i].static_prio,
+                   from->ran[i].policy, from->ran[i].comm, from->ran[i].ns);
+  from->off_holder = 0;
 }
 
 #endif /* SWAPLOCK_AGENT_BPF_HOLD_STATE_BPF_H_ */

@@ -53,6 +53,16 @@ struct pt_regs {
   unsigned long di, si, dx, cx, r8, r9, ax, sp, ip;
 };
 
+/* cpu.max; an empty struct without CONFIG_CFS_BANDWIDTH. */
+struct cfs_bandwidth {
+  __u64 throttled_time; /* ns, summed over CPUs (kernel/sched/fair.c) */
+};
+
+struct task_group {
+  struct task_group* parent;
+  struct cfs_bandwidth cfs_bandwidth;
+};
+
 struct sched_info {
   unsigned long long run_delay;
 };
@@ -68,6 +78,7 @@ struct task_struct {
   int tgid;
   unsigned long nvcsw;
   unsigned long nivcsw;
+  struct task_group* sched_task_group;
   char comm[16];
 };
 
@@ -96,6 +107,17 @@ struct block_device {
 
 struct bio {
   struct block_device* bi_bdev;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+  struct seq_file* seq;
+};
+
+struct bpf_iter__task {
+  struct bpf_iter_meta* meta;
+  struct task_struct* task;
 };
 
 struct bpf_array {

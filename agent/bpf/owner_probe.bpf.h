@@ -109,15 +109,16 @@ SL_INLINE void sl_owner_returns(struct task_struct* t) {
   if (runnable) sl_dist_add(&cell->runnable, runnable, window);
   if (blocked) sl_dist_add(&cell->blocked, blocked, window);
   cell->sequence += 1;
-  if (sl_enters_top(cpu, ns)) {
+  if (sl_enters_top(&cpu->top_holds, ns)) {
     struct sl_top_hold* top = sl_top_reserve(entry->cell, t);
     if (top) {
-      top->acquired_ns = entry->since_ns;
-      top->hold_ns = ns;
-      top->runnable_ns = runnable;
-      top->blocked_ns = blocked;
-      top->acquire_cpu = top->release_cpu;
-      top->preemptions = !entry->slept;
+      top->facts.acquired_ns = entry->since_ns;
+      top->facts.hold_ns = ns;
+      top->facts.runnable_ns = runnable;
+      top->facts.lock = entry->lock;
+      top->facts.blocked_ns = blocked;
+      top->facts.acquire_cpu = top->facts.release_cpu;
+      top->facts.preemptions = !entry->slept;
       bpf_ringbuf_submit(top, BPF_RB_NO_WAKEUP);
     }
   }

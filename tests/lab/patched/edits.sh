@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # variables of build
 #
 # Applies edits/ to kernel sources: a NAME.sed edits the file NAME, the .h and .c
 # files are put beside it. Sourced by `build`.
+
+# shellcheck disable=SC2046 # edited_files prints a list of words
 
 # What must be gone and what must be there afterwards, so that an edit that no
 # longer finds its line is noticed before the compiler would.
@@ -63,7 +66,7 @@ add_edits() {  # zram|zswap TREE FOLDER
 remove_edits() {  # TREE
   [[ -d $1/.edited ]] || return 0
   (
-    cd "$1/.edited"
+    cd "$1/.edited" || exit
     find . -type f -exec cp --no-preserve=timestamps {} "$1/{}" \;
   )
   (cd "$1" && xargs -r rm -f <.added)

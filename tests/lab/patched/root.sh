@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # variables of build
 #
 # The folder that kernels are built in: a minimal Debian with the compiler, the
 # sources and the headers of one kernel series. Sourced by `build`.

@@ -1,0 +1,45 @@
+#include "agent/kernel_names.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace swaplock {
+namespace {
+
+TEST(ResolveFunctionsTest, TakesTheNearestSymbolBelowWhateverTheOrder) {
+  std::istringstream kallsyms(
+      "ffffffffc0000100 t zram_submit_bio\t[zram]\n"
+      "ffffffff81000000 T first\n"
+      "ffffffff81000100 t second\n"
+      "ffffffff81000180 D data_is_no_code\n"
+      "ffffffff81000200 T third\n"
+      "ffffffffa0000000 t bpf_prog_0123_zram_put\t[bpf]\n");
+  const auto names = ResolveFunctions(
+      kallsyms, {0xffffffff81000000, 0xffffffff810001ff, 0xffffffff81000200,
+                 0xffffffffc0000133, 0x1000});
+  EXPECT_EQ(names.at(0xffffffff81000000), "first");
+  EXPECT_EQ(names.at(0xffffffff810001ff), "second");
+  EXPECT_EQ(names.at(0xffffffff81000200), "third");
+  EXPECT_EQ(names.at(0xffffffffc0000133), "zram_submit_bio [zram]");
+  EXPECT_EQ(names.count(0x1000), 0u);
+}
+
+TEST(ResolveFunctionsTest, HiddenAddressesHaveNoNames) {
+  std::istringstream kallsyms("0000000000000000 T first\n");
+  EXPECT_TRUE(ResolveFunctions(kallsyms, {0xffffffff81000000}).empty());
+}
+
+TEST(KernelNamesTest, AnUnknownAddressIsPrintedAndZeroEndsAStack) {
+  KernelNames names;
+  EXPECT_EQ(names.Stack({0x10, 0, 0x20}), std::vector<std::string>{"0x10"});
+}
+
+TEST(KernelNamesTest, AnUnknownCgroupHasNoPath) {
+  KernelNames names;
+  EXPECT_EQ(names.Cgroup(0), "");
+  EXPECT_EQ(names.Cgroup(~uint64_t{0}), "");
+}
+
+}  // namespace
+}  // namespace swaplock
