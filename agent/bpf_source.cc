@@ -294,6 +294,7 @@ class BpfSource : public WindowSource {
   void BeginWindow() {
     start_boottime_ns_ = NowNs(CLOCK_BOOTTIME);
     start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
+    context_.Restart();
   }
 
   void Drain() {

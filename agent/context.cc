@@ -6,7 +6,7 @@
 namespace swaplock {
 namespace {
 
-// 10 minutes of windows of 10 s; a complete context has some 5 KB.
+// 10 minutes of windows of 10 s; a complete context has some 4 KB.
 constexpr int kCompleteEvery = 60;
 
 // Whether `before` has a name that `now` lacks.
@@ -35,6 +35,8 @@ ContextTracker::ContextTracker(std::string root)
     : root_(std::move(root)),
       lasting_facts_(ReadLastingFacts(root_)),
       counters_before_(ReadContext(root_).counters) {}
+
+void ContextTracker::Restart() { Grown(ReadContext(root_).counters); }
 
 Context ContextTracker::Take() {
   ContextReading reading = ReadContext(root_);

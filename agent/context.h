@@ -1,8 +1,8 @@
 // The context of each window: what the host's counters grew by since the window
 // before, and which gauges and facts changed; see common/context.
 //
-// Costs about 1 ms of CPU per window (most of it the kernel's, writing
-// /proc and /sys). One thread.
+// Costs 0.3 to 0.9 ms of CPU per window on a host of two CPUs, most of it the
+// kernel's, and 0.4 KB where little changes. One thread.
 #ifndef SWAPLOCK_AGENT_CONTEXT_H_
 #define SWAPLOCK_AGENT_CONTEXT_H_
 
@@ -21,6 +21,10 @@ class ContextTracker {
   // An epoch begins: counters count from here. `root` stands before every
   // path: "" or a directory of a test.
   explicit ContextTracker(std::string root = "");
+
+  // A window begins here, and not where the one before ended: what counters
+  // grew by in between is left out.
+  void Restart();
 
   // What is to be said of the window that ends now.
   Context Take();

@@ -205,6 +205,18 @@ TEST(ContextTest, HotplugOfCpusMakesNoRunDelay) {
   EXPECT_EQ(tracker.Take().counters, (Counters{{"sched/run_delay_ns", 20}}));
 }
 
+TEST(ContextTest, LeavesOutWhatIsBetweenWindows) {
+  FakeRoot fake;
+  fake.Write("/proc/vmstat", "pswpin 5\n");
+  ContextTracker tracker(fake.root());
+  fake.Write("/proc/vmstat", "pswpin 50\n");
+  tracker.Restart();
+  fake.Write("/proc/vmstat", "pswpin 53\n");
+  const Context said = tracker.Take();
+  EXPECT_TRUE(said.complete);
+  EXPECT_EQ(said.counters, (Counters{{"vmstat/pswpin", 3}}));
+}
+
 TEST(ContextTest, ComesCompleteAgain) {
   FakeRoot fake;
   fake.Write("/proc/sys/vm/swappiness", "60\n");
