@@ -60,7 +60,9 @@ Window Merged(const Window& first, const Window& second) {
 
   const auto moved =
       static_cast<int64_t>(second.start_boottime_ns - first.start_boottime_ns);
-  for (Hold& hold : merged.top_holds) hold.acquired_offset_ns += moved;
+  for (auto* holds : {&merged.top_holds, &merged.holds_in_progress}) {
+    for (Hold& hold : *holds) hold.acquired_offset_ns += moved;
+  }
   std::vector<uint32_t> cell_of_first;
   for (const Cell& cell : first.cells) {
     cell_of_first.push_back(MergeCell(cell, &merged.cells));

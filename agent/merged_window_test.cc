@@ -44,6 +44,19 @@ TEST(MergedWindowTest, HoldsKeepTheirCellAndTheirPlaceInTime) {
                 static_cast<int64_t>(kTestWindowNs));
 }
 
+TEST(MergedWindowTest, HoldsInProgressAreThoseAtTheEnd) {
+  Window first = MakeWindow("host-a", 1);
+  first.holds_in_progress = first.top_holds;
+  Window second = MakeWindow("host-a", 2);
+  EXPECT_TRUE(Merged(first, second).holds_in_progress.empty());
+  second.holds_in_progress = second.top_holds;
+  const Window merged = Merged(first, second);
+  ASSERT_EQ(merged.holds_in_progress.size(), 1u);
+  EXPECT_EQ(merged.holds_in_progress[0].acquired_offset_ns,
+            second.top_holds[0].acquired_offset_ns +
+                static_cast<int64_t>(kTestWindowNs));
+}
+
 TEST(MergedWindowTest, ContextIsWhatBothSaid) {
   Window first = MakeWindow("host-a", 1);
   first.context = {true, {{"a", 1}, {"b", 2}}, {{"g", 3}}, {{"f", "x"}}};

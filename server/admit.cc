@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMaxCells = 512;
 constexpr size_t kMaxTopHolds = 64;
+constexpr size_t kMaxActors = 32;  // preemptors or waiters of a hold
+constexpr size_t kMaxFrames = 64;  // of a stack
 constexpr size_t kMaxProbes = 256;
 constexpr size_t kMaxSentences = 64;
 constexpr size_t kMaxLabels = 32;
@@ -128,6 +130,39 @@ Checked CheckCell(const Cell& c) {
   });
 }
 
+Checked CheckHold(const Hold& hold) {
+  Checked refusal = FirstOf({
+      CheckText("comm", hold.comm, 32),
+      CheckText("cgroup", hold.cgroup, 4096),
+      CheckNumber("a hold", hold.hold_ns),
+      CheckNumber("a hold's wait", hold.wait_ns),
+      CheckNumber("a hold's preempted_ns", hold.preempted_ns),
+      CheckNumber("a hold's woken_ns", hold.woken_ns),
+      CheckNumber("a hold's throttled_ns", hold.throttled_ns),
+      CheckNumber("a hold's stall_ns", hold.stall_ns),
+      CheckNumber("a hold's inversion_ns", hold.inversion_ns),
+  });
+  for (const auto* actors : {&hold.preemptors, &hold.waiters}) {
+    if (refusal.has_value()) break;
+    refusal = CheckSize("preemptors or waiters of a hold", actors->size(),
+                        kMaxActors);
+    for (const Actor& actor : *actors) {
+      if (refusal.has_value()) break;
+      refusal = FirstOf({CheckText("comm", actor.comm, 32),
+                         CheckNumber("an actor's ns", actor.ns)});
+    }
+  }
+  for (const auto* stack : {&hold.release_stack, &hold.switch_stack}) {
+    if (refusal.has_value()) break;
+    refusal = CheckSize("frames of a stack", stack->size(), kMaxFrames);
+    for (const std::string& frame : *stack) {
+      if (refusal.has_value()) break;
+      refusal = CheckText("a frame", frame, 256);
+    }
+  }
+  return refusal;
+}
+
 Checked CheckContext(const Context& context) {
   Checked refusal = CheckSize(
       "names in its context",
@@ -194,6 +229,8 @@ std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id) {
       CheckContext(window.context),
       CheckSize("cells", window.cells.size(), kMaxCells),
       CheckSize("top holds", window.top_holds.size(), kMaxTopHolds),
+      CheckSize("holds in progress", window.holds_in_progress.size(),
+                kMaxTopHolds),
   });
   for (const auto& [reason, events] : window.losses) {
     if (refusal.has_value()) break;
@@ -203,11 +240,11 @@ std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id) {
     if (refusal.has_value()) break;
     refusal = CheckCell(cell);
   }
-  for (const Hold& hold : window.top_holds) {
-    if (refusal.has_value()) break;
-    refusal = FirstOf({CheckText("comm", hold.comm, 32),
-                       CheckNumber("a top hold", hold.hold_ns),
-                       CheckNumber("a top hold's wait", hold.wait_ns)});
+  for (const auto* holds : {&window.top_holds, &window.holds_in_progress}) {
+    for (const Hold& hold : *holds) {
+      if (refusal.has_value()) break;
+      refusal = CheckHold(hold);
+    }
   }
   return refusal;
 }

@@ -44,6 +44,25 @@ TEST(AdmitTest, RefusesEachKindOfHarm) {
        [](Window* w) { w->environment.labels["tier"] = "\t"; }},
       {"sentence", RejectReason::kBadText,
        [](Window* w) { w->coverage.not_measured = {"\r"}; }},
+      {"waiter's comm", RejectReason::kBadText,
+       [](Window* w) {
+         w->top_holds[0].waiters.push_back({1, "\x1b", 0, 0, 0, false});
+       }},
+      {"frame", RejectReason::kBadText,
+       [](Window* w) {
+         w->top_holds[0].switch_stack = {"f", "a\nb"};
+       }},
+      {"cgroup of a hold in progress", RejectReason::kBadText,
+       [](Window* w) {
+         w->holds_in_progress = w->top_holds;
+         w->holds_in_progress[0].cgroup = "\xff";
+       }},
+      {"33 preemptors", RejectReason::kTooMany,
+       [](Window* w) { w->top_holds[0].preemptors.resize(33); }},
+      {"65 holds in progress", RejectReason::kTooMany,
+       [](Window* w) { w->holds_in_progress.resize(65); }},
+      {"huge stall", RejectReason::kImplausible,
+       [](Window* w) { w->top_holds[0].stall_ns = ~uint64_t{0}; }},
       {"fact", RejectReason::kBadText,
        [](Window* w) { w->context.facts["swap/areas"] = "a\nb"; }},
       {"gauge's name", RejectReason::kBadText,
