@@ -11,6 +11,9 @@
 #   EXPECTATION  model=MODEL       of the workload's lock
 #                runnable=some     holds were preempted, the longest over 10 ms
 #                runnable=none     no hold was
+#                inversion=some    a nice -19 reader waited for a nice 19 writer
+#                                  while a nice 0 hog ran, and a hold says so
+#                smp=N             virtual CPUs of the guest
 set -euo pipefail
 kernel=$1 preempt=$2 workload=$3 tier=$4
 shift 4
@@ -23,6 +26,9 @@ trap 'rm -rf "$out"' EXIT
 options=(--kernel "$kernel" --timeout 420 --out "$out" --console "$out/console")
 [[ $preempt = - ]] || options+=(--preempt "$preempt")
 [[ $workload != zswap ]] || options+=(--memory 2560)
+for expectation in "$@"; do
+  [[ $expectation != smp=* ]] || options+=(--smp "${expectation#smp=}")
+done
 status=0
 "$lab/lab" run "${options[@]}" -- "$(bin tests/lab/guest_capture.sh)" "$out" \
   "$workload" "$tier" "${SWAPLOCK_LAB_SECONDS:-8}" \
@@ -47,13 +53,28 @@ check() {  # TEXT JQ-CONDITION: over the array of all windows
 }
 total() { jq -s "$1 // 0" "$out/windows.jsonl"; }
 
+# The longest preempted hold says that it was preempted, who ran instead for
+# most of that time, and where it was; some hold says who waited for it.
+check_explained() {
+  local longest='[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)'
+  check "the longest runnable part is not mostly preempted" \
+    "$longest | (.preempted_ns // 0 | tonumber) > 0.9 * (.runnable_ns | tonumber)"
+  check "who ran instead of the longest hold is not known" \
+    "$longest | ([.preemptors[]?.ns | tonumber] | add // 0) > 0.5 * (.preempted_ns | tonumber)"
+  check "where the longest hold was preempted is not known" \
+    "$longest | (.switch_stack // []) | any(test(\"schedule\"))"
+  check "nobody is known to have waited" \
+    '[.[] | .top_holds[]? | select(.waiters)] | length > 0'
+  jq -rs "$longest | \"longest runnable part: \(.runnable_ns) ns; instead ran \([.preemptors[]? | \"\(.comm)[\(.pid)] \(.ns) ns\"] | join(\", \")); waited \([.waiters[]? | \"\(.comm)[\(.pid)] nice \(.nice // 0) \(.ns) ns\"] | join(\", \"))\"" "$out/windows.jsonl"
+}
+
 SUBSYSTEM=SUBSYSTEM_${workload^^}
 # All cells of the workload's lock, numbers as numbers.
 cells="[.[] | .cells[]? | select(.key.subsystem == \"$SUBSYSTEM\")]"
 sum() { total "$cells | map($1 // 0 | tonumber) | add"; }
 
 echo "kernel $(cat "$out/kernel.txt"), $workload, tier $tier"
-cat "$out/plan.txt" | head -n 4
+head -n 4 "$out/plan.txt"
 cat "$out/load.txt"
 acquisitions=$(sum .acquisitions)
 runnable=$(sum .runnable.sum_ns)
@@ -126,7 +147,13 @@ for expectation in "$@"; do
       ((longest > 10000000)) || fail "longest hold only $longest ns"
       # Of the longest, most is explained: it waited for a CPU.
       check "the longest hold is not mostly runnable" \
-        '[.[] | .top_holds[]?] | max_by(.hold_ns | tonumber) | (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)' ;;
+        '[.[] | .top_holds[]?] | max_by(.hold_ns | tonumber) | (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)'
+      [[ $tier = tracepoints ]] || check_explained ;;
+    inversion=some)
+      check "no hold is reported as a priority inversion" \
+        '[.[] | .top_holds[]? | select(.nice == 19 and (.inversion_ns // 0 | tonumber) > 1000000)
+          | select(any(.waiters[]?; .inversion and .nice == -19) and any(.preemptors[]?; (.nice // 0) == 0))] | length > 0' ;;
+    smp=*) ;;
     *) fail "unknown expectation $expectation" ;;
   esac
 done

@@ -20,9 +20,9 @@ die() { echo "guest_capture: $*" >&2; exit 1; }
 
 # Waits until a command succeeds; the limit only ends a broken test.
 await() {  # WHAT COMMAND...
-  local what=$1 try
+  local what=$1
   shift
-  for try in {1..600}; do
+  for _ in {1..600}; do
     "$@" 2>/dev/null && return
     sleep 0.1
   done
