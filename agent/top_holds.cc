@@ -13,6 +13,8 @@ namespace swaplock {
 namespace {
 
 constexpr size_t kMaxWaiters = 8;
+// PATH_MAX; the server refuses longer ones.
+constexpr size_t kMaxCgroupBytes = 4096;
 
 // include/linux/sched/prio.h, DEFAULT_PRIO: the static priority of nice 0.
 constexpr int kDefaultPriority = 120;
@@ -135,7 +137,7 @@ std::vector<Hold> TopHolds::Take(uint32_t window, uint64_t start_monotonic_ns,
     std::sort(h.preemptors.begin(), h.preemptors.end(), Longer);
     AddWaiters(f, &h);
     if (names_ != nullptr) {
-      h.cgroup = PlainText(names_->Cgroup(f.cgroup));
+      h.cgroup = PlainText(names_->Cgroup(f.cgroup), kMaxCgroupBytes);
       h.release_stack = names_->Stack(Stack(record.release_stack));
       h.switch_stack = names_->Stack(Stack(record.switch_stack));
     }

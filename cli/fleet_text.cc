@@ -78,8 +78,12 @@ std::string TopHoldsText(const v1::Fleet& fleet) {
     origins.push_back(absl::StrCat(top.host_id(), " ", top.kernel_release()));
   }
   if (holds.empty()) return "";
-  return absl::StrCat("longest holds of the last day\n",
-                      HoldTable(holds, cells, "  ", origins));
+  std::string text = absl::StrCat("longest holds of the last day\n",
+                                  HoldTable(holds, cells, "  ", origins));
+  if (const std::string why = HoldExplanation(holds[0], "    "); !why.empty()) {
+    absl::StrAppend(&text, "  the longest, ", HolderName(holds[0]), "\n", why);
+  }
+  return text;
 }
 
 std::string HostsText(const v1::Fleet& fleet, absl::Time now) {
