@@ -3,8 +3,7 @@
  * the running kernel; the agent loads only those. Function programs have no
  * target here: it is set before loading.
  */
-#include "agent/bpf/hold_state.bpf.h"
-/* After the kernel's types. */
+#include "agent/bpf/hold_time.bpf.h"
 #include "agent/bpf/owner_probe.bpf.h"
 
 /* --- zram: the stream's functions are called with and return the lock ---- */
