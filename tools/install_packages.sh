@@ -82,7 +82,7 @@ fi
 ((${#missing[@]} + ${#unpack[@]})) || exit 0
 
 if ((${#missing[@]} && EUID != 0)); then
-  say "not root, and missing: ${missing[*]}; as root:" \
+  say "packages are missing, and only root can install them:" \
     "apt-get install --no-install-recommends ${missing[*]}"
   exit 69
 fi
