@@ -29,7 +29,7 @@ int CollectLog(libbpf_print_level level, const char* format, va_list args) {
   if (level == LIBBPF_DEBUG || libbpf_log == nullptr) return 0;
   char line[1024];
   const int n = vsnprintf(line, sizeof(line), format, args);
-  if (n > 0 && libbpf_log->size() < 64 * 1024) libbpf_log->append(line);
+  if (n > 0 && libbpf_log->size() < size_t{64} * 1024) libbpf_log->append(line);
   return n;
 }
 

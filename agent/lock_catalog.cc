@@ -170,6 +170,7 @@ class Planner {
   bool TakeTracepoints(
       const std::vector<std::pair<const char*, const char*>>& programs) {
     std::vector<Row> rows;
+    rows.reserve(programs.size());
     for (const auto& [program, tracepoint] : programs) {
       rows.push_back({program, ProbeKind::kTracepoint, {tracepoint}, true});
     }

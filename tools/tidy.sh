@@ -5,12 +5,19 @@
 # protocol's and the BPF programs' headers first. Exit status: 0, 1 with what it
 # found, 77 when clang-tidy is missing.
 #
-# usage: tidy.sh [FILE.cc...]    all tracked ones without arguments
+# usage: tidy.sh [--quick] [FILE.cc...]    all tracked ones without files
+#
+# --quick leaves out the static analyzer, which takes two thirds of the time.
 
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 command -v clang-tidy >/dev/null || { echo "there is no clang-tidy"; exit 77; }
 
+checks=()
+if [[ ${1:-} = --quick ]]; then
+  checks=('--checks=-clang-analyzer-*')
+  shift
+fi
 if (($#)); then
   files=("$@")
 else
@@ -21,6 +28,6 @@ bazel query 'kind(genrule, //...)' 2>/dev/null |
   xargs bazel build --color=no --curses=no >&2
 status=0
 printf '%s\0' "${files[@]}" |
-  xargs -0 -P "$(nproc)" -I '{}' clang-tidy --quiet '{}' -- -std=c++17 -I. \
+  xargs -0 -P "$(nproc)" -I '{}' clang-tidy --quiet "${checks[@]}" '{}' -- -std=c++17 -I. \
     -isystem bazel-bin 2>/dev/null || status=1
 exit "$status"

@@ -90,7 +90,6 @@ unpack_kernel() {  # INTO
     'arch/xtensa/*.[chS]' 'Documentation/*/*' 'samples/*.[ch]' \
     'tools/testing/*.[ch]' 'tools/perf/*' 'sound/*.[ch]' 'drivers/net/*/*.[ch]' \
     drivers/{gpu,media,scsi,infiniband,staging,usb,iio,mtd,crypto}'/*.[ch]' \
-    drivers/{hwmon,pinctrl,clk,soc,phy,mfd,input,video,regulator,md,nvme,accel}'/*.[ch]' \
     fs/{xfs,btrfs,ext4,f2fs,smb,nfs,nfsd,ocfs2,gfs2,ceph,ntfs3,ubifs,jffs2}'/*.[ch]'; do
     skip+=("--exclude=linux-source-$series/$pattern")
   done
