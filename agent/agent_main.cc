@@ -151,7 +151,7 @@ std::string FlagError() {
       return absl::StrCat("--labels: \"", label, "\" is not name=value");
     }
   }
-  if (const std::string error = TextError(); !error.empty()) return error;
+  if (std::string error = TextError(); !error.empty()) return error;
   if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
       absl::GetFlag(FLAGS_record).empty() &&
       absl::GetFlag(FLAGS_state_dir).empty()) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <iterator>
 #include <vector>
@@ -130,7 +131,7 @@ class Reader {
         const std::string name = absl::StrCat("psi/", resource, "/", words[0]);
         AddCounter(absl::StrCat(name, "_us"), total);
         out_.gauges[absl::StrCat(name, "_avg10_ppm")] =
-            static_cast<uint64_t>(percent * 10'000 + 0.5);
+            static_cast<uint64_t>(std::llround(percent * 10'000));
       }
     }
   }
