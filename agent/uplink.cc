@@ -245,7 +245,8 @@ absl::Status Uplink::Exchange(v1::AgentMessage message, TelemetryStream* stream,
   bool sent = false;
   while (true) {
     if (!sent && stream->CanSend()) {
-      stream->Send(std::move(message));
+      // Once only: `sent` guards it.
+      stream->Send(std::move(message));  // NOLINT(bugprone-use-after-move)
       sent = true;
     }
     // Kinds this version does not know are no answers.

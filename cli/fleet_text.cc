@@ -121,6 +121,7 @@ std::string CoveragesText(const v1::Fleet& fleet) {
     if (!coverage.empty()) ++hosts_by_coverage[coverage];
   }
   std::vector<std::pair<uint64_t, std::string>> most;
+  most.reserve(hosts_by_coverage.size());
   for (const auto& [coverage, hosts] : hosts_by_coverage) {
     most.emplace_back(hosts, coverage);
   }
