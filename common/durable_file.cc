@@ -26,7 +26,7 @@ absl::Status SyncFolderOf(const std::string& path) {
                                                         : path.substr(0, slash);
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return Errno("open folder", folder);
-  const absl::Status status =
+  absl::Status status =
       fsync(fd) == 0 ? absl::OkStatus() : Errno("sync folder", folder);
   close(fd);
   return status;

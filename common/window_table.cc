@@ -209,6 +209,7 @@ std::string HoldTable(const std::vector<Hold>& holds,
 std::string HoldExplanation(const Hold& hold, absl::string_view indent) {
   const auto actors = [](const std::vector<Actor>& list) {
     std::vector<std::string> out;
+    out.reserve(list.size());
     for (const Actor& a : list) {
       out.push_back(absl::StrCat(a.comm, "[", a.pid, "] nice ", a.nice, " ",
                                  FormatNs(a.ns),

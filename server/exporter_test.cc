@@ -203,6 +203,7 @@ TEST(ExporterTest, HostileTextStaysInsideItsLabel) {
 
 TEST(ExporterTest, KernelsBeyondTheFirstEightAreOther) {
   std::vector<Window> windows;
+  windows.reserve(10);
   for (int i = 0; i < 10; ++i) {
     windows.push_back(
         MakeWindow(absl::StrCat("h", i), 1, absl::StrCat("6.", i, ".0")));

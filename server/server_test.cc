@@ -234,6 +234,7 @@ TEST(ServerTest, TotalsSurviveResendsAndARestart) {
 TEST(ServerTest, ManyHostsAtOnceLoseAndDoubleNothing) {
   const auto server = StartOn(NewDirectory());
   std::vector<std::thread> hosts;
+  hosts.reserve(16);
   for (int i = 0; i < 16; ++i) {
     hosts.emplace_back([&server, i] {
       const std::string host = absl::StrCat("h", i);
@@ -326,7 +327,7 @@ TEST(ServerTest, CancelledStreamsLeaveTheServerWhole) {
     message.mutable_hello()->set_host_id("a");
     stream->Write(message);
     *message.mutable_window() =
-        ToProto(MakeWindow("a", static_cast<uint64_t>(i + 1)));
+        ToProto(MakeWindow("a", static_cast<uint64_t>(i) + 1));
     stream->Write(message);
     context.TryCancel();
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
