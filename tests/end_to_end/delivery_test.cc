@@ -34,7 +34,7 @@ uint64_t Draw(Random* random, uint64_t below) {
 // The windows of one life of an agent, each with numbers of its own.
 std::string WriteLife(const TestBed& bed, uint64_t epoch, uint64_t windows,
                       Random* random) {
-  const std::string path = bed.Path(absl::StrCat("life", epoch, ".slk"));
+  std::string path = bed.Path(absl::StrCat("life", epoch, ".slk"));
   const absl::StatusOr<std::unique_ptr<RecordWriter>> writer =
       RecordWriter::Open(path);
   EXPECT_TRUE(writer.ok()) << writer.status();
