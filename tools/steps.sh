@@ -6,6 +6,7 @@
 # Bazel. The sourcing script sets `log` before and calls end_steps when it ends.
 
 log=${log:?set it first}
+: >"$log"
 step_pid='' bazel_needs_end=''
 
 say() { printf '%s\n' "$*"; }
