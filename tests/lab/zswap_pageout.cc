@@ -8,7 +8,8 @@
 // together when the last buffer is filled. Prints one line a group:
 //   nice=19 workers=4 pages=123456 slowest_touch_us=789
 //
-// --workers=COUNT@NICE[/PAUSE_US] (repeatable; PAUSE_US of sleep after each slice)
+// --workers=COUNT@NICE[/PAUSE_US] (repeatable; PAUSE_US of sleep after each
+// slice)
 // --hogs=COUNT --mib=N (each worker's buffer) --seconds=N
 
 #include <sys/mman.h>
@@ -86,7 +87,8 @@ uint8_t* NewBuffer(size_t bytes) {
   return buffer;
 }
 
-Result Work(uint8_t* buffer, size_t bytes, long pause_us, Clock::time_point end) {
+Result Work(uint8_t* buffer, size_t bytes, long pause_us,
+            Clock::time_point end) {
   Result result = {};
   Clock::duration slowest = Clock::duration::zero();
   for (size_t slice = 0; Clock::now() < end;
