@@ -129,11 +129,13 @@ windows=$(wc -l <"$out/windows.jsonl")
 merged=$(awk '/^swaplock_windows_total\{.*result="merged"/ {print $2}' "$out/metrics.txt")
 ((merged == windows)) || fail "$windows windows were recorded, the server merged $merged"
 
-# The two ways of measuring the runnable part agree.
+# The two ways of measuring the runnable part agree, hold by hold. Totals are
+# printed: on an idle machine they agree within 1 % too, but one stall of the
+# emulator between two clock reads can be more than that.
 if [[ -s $out/hold_oracle.json ]]; then
   cat "$out/hold_oracle.json"
-  jq -e '((.switch_ns - .run_delay_ns) | fabs) <= 0.01 * ([.switch_ns, .run_delay_ns] | max) + 100000' \
-    "$out/hold_oracle.json" >/dev/null || fail "run_delay and context switches differ by more than 1 %"
+  jq -e '.agreeing >= 0.95 * .compared' "$out/hold_oracle.json" >/dev/null ||
+    fail "run_delay and context switches disagree for more than 5 % of the preempted holds"
 fi
 
 for expectation in "$@"; do
