@@ -21,7 +21,7 @@ std::string Plural(uint64_t count, absl::string_view noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
-std::string CohortText(const v1::Cohort& cohort) {
+std::string CohortText(const v1::Cohort& cohort, size_t max_width) {
   std::string text = Printable(
       absl::StrCat("kernel ", cohort.kernel_release(),
                    cohort.preempt().empty() ? "" : ", preempt ",
@@ -41,7 +41,7 @@ std::string CohortText(const v1::Cohort& cohort) {
   std::sort(cells.begin(), cells.end(),
             [](const Cell& a, const Cell& b) { return a.key < b.key; });
   absl::StrAppend(&text, cells.empty() ? "  no lock was taken or waited for\n"
-                                       : CellTable(cells, "  "));
+                                       : CellTable(cells, "  ", max_width));
   return text;
 }
 
@@ -63,7 +63,7 @@ Cell CellOf(const v1::TopHold& top, const v1::Fleet& fleet) {
   return cell.ok() ? *std::move(cell) : Cell();
 }
 
-std::string TopHoldsText(const v1::Fleet& fleet) {
+std::string TopHoldsText(const v1::Fleet& fleet, size_t max_width) {
   std::vector<Hold> holds;
   std::vector<Cell> cells;
   std::vector<std::string> origins;
@@ -78,8 +78,9 @@ std::string TopHoldsText(const v1::Fleet& fleet) {
     origins.push_back(absl::StrCat(top.host_id(), " ", top.kernel_release()));
   }
   if (holds.empty()) return "";
-  std::string text = absl::StrCat("longest holds of the last day\n",
-                                  HoldTable(holds, cells, "  ", origins));
+  std::string text =
+      absl::StrCat("longest holds of the last day\n",
+                   HoldTable(holds, cells, "  ", origins, max_width));
   if (const std::string why = HoldExplanation(holds[0], "    "); !why.empty()) {
     absl::StrAppend(&text, "  the longest, ", HolderName(holds[0]), "\n", why);
   }
@@ -142,7 +143,8 @@ std::string CoveragesText(const v1::Fleet& fleet) {
 
 }  // namespace
 
-std::string FleetText(const v1::Fleet& fleet, absl::Time now) {
+std::string FleetText(const v1::Fleet& fleet, absl::Time now,
+                      size_t max_width) {
   const auto connected =
       std::count_if(fleet.hosts().begin(), fleet.hosts().end(),
                     [](const v1::HostState& host) { return host.connected(); });
@@ -150,10 +152,10 @@ std::string FleetText(const v1::Fleet& fleet, absl::Time now) {
       absl::StrCat(Plural(static_cast<uint64_t>(fleet.hosts_size()), "host"),
                    ", ", connected, " connected\n")};
   for (const v1::Cohort& cohort : fleet.cohorts()) {
-    parts.push_back(CohortText(cohort));
+    parts.push_back(CohortText(cohort, max_width));
   }
-  for (std::string part :
-       {TopHoldsText(fleet), HostsText(fleet, now), CoveragesText(fleet)}) {
+  for (std::string part : {TopHoldsText(fleet, max_width),
+                           HostsText(fleet, now), CoveragesText(fleet)}) {
     if (!part.empty()) parts.push_back(std::move(part));
   }
   return absl::StrJoin(parts, "\n");

@@ -12,7 +12,10 @@ namespace swaplock {
 
 // `now` is what "seen 3s ago" counts from. Cells that break the schema are
 // named in the text, not left out in silence.
-std::string FleetText(const v1::Fleet& fleet, absl::Time now);
+// Tables are at most `max_width` characters wide where they can be; 0: no
+// limit.
+std::string FleetText(const v1::Fleet& fleet, absl::Time now,
+                      size_t max_width = 0);
 
 }  // namespace swaplock
 

@@ -1,5 +1,6 @@
 #include <google/protobuf/util/json_util.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/fleet_text.h"
@@ -37,6 +39,15 @@ std::string Json(const v1::Fleet& fleet) {
 bool Write(absl::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
          std::fflush(stdout) == 0;
+}
+
+// Characters a line may have: $COLUMNS, or what the terminal says; 0: no limit.
+size_t LineWidth() {
+  const char* columns = std::getenv("COLUMNS");
+  size_t width = 0;
+  if (columns != nullptr && absl::SimpleAtoi(columns, &width)) return width;
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // Interrupt and termination end the loop between two looks, with status 0.
@@ -76,7 +87,7 @@ int Top(const CommandOptions& options) {
     if (fleet.ok()) {
       answered = true;
       const std::string text =
-          options.json ? Json(*fleet) : FleetText(*fleet, now);
+          options.json ? Json(*fleet) : FleetText(*fleet, now, LineWidth());
       const std::string title = absl::StrCat(
           bold ? "\x1b[1m" : "", "swaplock ", options.server, "  ",
           absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", now, absl::UTCTimeZone()),

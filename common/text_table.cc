@@ -42,9 +42,10 @@ std::string FormatNs(uint64_t ns) {
   return absl::StrFormat("%.*f%s", digits, value, kUnits[unit]);
 }
 
-void TextTable::AddColumn(absl::string_view title, Align align) {
+void TextTable::AddColumn(absl::string_view title, Align align, int drop) {
   titles_.emplace_back(title);
   aligns_.push_back(align);
+  drops_.push_back(drop);
 }
 
 void TextTable::AddRow(const std::vector<std::string>& cells) {
@@ -55,12 +56,29 @@ void TextTable::AddRow(const std::vector<std::string>& cells) {
   rows_.push_back(std::move(row));
 }
 
-std::string TextTable::Render(absl::string_view indent) const {
+std::string TextTable::Render(absl::string_view indent,
+                              size_t max_width) const {
   std::vector<size_t> widths(titles_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) {
       widths[i] = std::max(widths[i], Width(row[i]));
     }
+  }
+  const auto total_width = [&] {
+    size_t total = indent.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > 0) total += std::max(widths[i], Width(titles_[i])) + 2;
+    }
+    return total - std::min<size_t>(total, 2);  // none after the last column
+  };
+  while (max_width > 0 && total_width() > max_width) {
+    size_t drop = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] == 0 || drops_[i] == 0) continue;
+      if (drop == widths.size() || drops_[i] >= drops_[drop]) drop = i;
+    }
+    if (drop == widths.size()) break;  // all that is left is needed
+    widths[drop] = 0;
   }
   std::string text;
   const auto add_line = [&](const std::vector<std::string>& cells) {

@@ -17,19 +17,22 @@ class TextTable {
   enum class Align { kLeft, kRight };
 
   // Columns first, rows then. A column whose cells are all empty is left out.
-  void AddColumn(absl::string_view title, Align align);
+  // Where the table is too wide, columns of the highest `drop` go first, from
+  // the right; those of 0 stay.
+  void AddColumn(absl::string_view title, Align align, int drop = 0);
   // As many cells as there are columns.
   void AddRow(const std::vector<std::string>& cells);
 
   bool Empty() const { return rows_.empty(); }
 
   // With the titles as first line; every line ends in a newline and begins with
-  // `indent`.
-  std::string Render(absl::string_view indent = "") const;
+  // `indent`. `max_width` is in characters; 0: as wide as it comes.
+  std::string Render(absl::string_view indent = "", size_t max_width = 0) const;
 
  private:
   std::vector<std::string> titles_;
   std::vector<Align> aligns_;
+  std::vector<int> drops_;
   std::vector<std::vector<std::string>> rows_;
 };
 

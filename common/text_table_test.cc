@@ -47,5 +47,21 @@ TEST(FormatNsTest, ThreeDigitsAndUnitAtEveryEdge) {
   EXPECT_EQ(FormatNs(1'234'000'000'000), "1234s");
 }
 
+TEST(TextTableTest, ANarrowTableDoesWithoutWhatMattersLeast) {
+  TextTable table;
+  table.AddColumn("lock", TextTable::Align::kLeft);
+  table.AddColumn("model", TextTable::Align::kLeft, 2);
+  table.AddColumn("wait", TextTable::Align::kRight, 1);
+  table.AddColumn("hold", TextTable::Align::kRight);
+  table.AddRow({"zram", "mutex", "12ms", "407ms"});
+  EXPECT_EQ(table.Render("", 0), table.Render("", 24));
+  EXPECT_EQ(table.Render("", 23),
+            "lock  wait   hold\n"
+            "zram  12ms  407ms\n");
+  EXPECT_EQ(table.Render("", 5),  // what is needed stays
+            "lock   hold\n"
+            "zram  407ms\n");
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -127,17 +128,38 @@ std::string HolderName(const Hold& hold) {
   return absl::StrCat(hold.comm, "[", hold.pid, "] ", PolicyName(hold));
 }
 
-std::string CellTable(const std::vector<Cell>& cells,
-                      absl::string_view indent) {
+std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
+                      size_t max_width) {
+  // A narrow terminal first does without how something was measured, then
+  // without what can be had by subtraction.
   TextTable table;
-  for (const absl::string_view title : {"lock", "device", "op", "role", "mode",
-                                        "algorithm", "model", "hold/wait by"}) {
-    table.AddColumn(title, TextTable::Align::kLeft);
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"lock", 0},
+           {"device", 2},
+           {"op", 0},
+           {"role", 5},
+           {"mode", 9},
+           {"algorithm", 6},
+           {"model", 7},
+           {"hold/wait by", 8}}) {
+    table.AddColumn(title, TextTable::Align::kLeft, drop);
   }
-  for (const absl::string_view title :
-       {"acquired", "contended", "wait", "max", ">10ms", "hold", "max", ">10ms",
-        "on-CPU", "runnable", "blocked", "unknown"}) {
-    table.AddColumn(title, TextTable::Align::kRight);
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"acquired", 0},
+           {"contended", 0},
+           {"wait", 3},
+           {"max", 1},
+           {">10ms", 4},
+           {"hold", 0},
+           {"max", 0},
+           {">10ms", 4},
+           {"on-CPU", 1},
+           {"runnable", 0},
+           {"blocked", 3},
+           {"unknown", 10}}) {
+    table.AddColumn(title, TextTable::Align::kRight, drop);
   }
   for (const Cell& cell : cells) {
     const bool holds = CountsHolds(cell.hold_tier);
@@ -166,20 +188,30 @@ std::string CellTable(const std::vector<Cell>& cells,
         NsOr(holds, cell.unknown_ns),
     });
   }
-  return table.Render(indent);
+  return table.Render(indent, max_width);
 }
 
 std::string HoldTable(const std::vector<Hold>& holds,
                       const std::vector<Cell>& cells, absl::string_view indent,
-                      const std::vector<std::string>& origins) {
+                      const std::vector<std::string>& origins,
+                      size_t max_width) {
   if (holds.empty()) return "";
   TextTable table;
-  for (const absl::string_view title : {"hold", "on-CPU", "runnable", "blocked",
-                                        "unknown", "waited", "preempted"}) {
-    table.AddColumn(title, TextTable::Align::kRight);
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"hold", 0},
+           {"on-CPU", 1},
+           {"runnable", 0},
+           {"blocked", 2},
+           {"unknown", 7},
+           {"waited", 5},
+           {"preempted", 4}}) {
+    table.AddColumn(title, TextTable::Align::kRight, drop);
   }
-  for (const absl::string_view title : {"lock", "holder", "CPU", "on"}) {
-    table.AddColumn(title, TextTable::Align::kLeft);
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"lock", 0}, {"holder", 0}, {"CPU", 6}, {"on", 3}}) {
+    table.AddColumn(title, TextTable::Align::kLeft, drop);
   }
   for (size_t i = 0; i < holds.size(); ++i) {
     const Hold& hold = holds[i];
@@ -203,7 +235,7 @@ std::string HoldTable(const std::vector<Hold>& holds,
         i < origins.size() ? origins[i] : "",
     });
   }
-  return table.Render(indent);
+  return table.Render(indent, max_width);
 }
 
 std::string HoldExplanation(const Hold& hold, absl::string_view indent) {

@@ -17,9 +17,10 @@ namespace swaplock {
 
 // One line per cell: the lock, how it was measured, acquisitions, contended
 // acquisitions, waits, holds and the parts of the holds; sums, maxima and how
-// many lasted more than 10 ms.
+// many lasted more than 10 ms. `max_width` is in characters, 0 for no limit:
+// columns that matter less are left out until the table fits.
 std::string CellTable(const std::vector<Cell>& cells,
-                      absl::string_view indent = "");
+                      absl::string_view indent = "", size_t max_width = 0);
 
 // One line per hold with its parts and its holder. `cells` are those that
 // Hold::cell points into. `origins`, when given, is a text per hold that says
@@ -27,7 +28,8 @@ std::string CellTable(const std::vector<Cell>& cells,
 std::string HoldTable(const std::vector<Hold>& holds,
                       const std::vector<Cell>& cells,
                       absl::string_view indent = "",
-                      const std::vector<std::string>& origins = {});
+                      const std::vector<std::string>& origins = {},
+                      size_t max_width = 0);
 
 // "zram write stream"; with the device when there is one.
 std::string LockName(const CellKey& key);

@@ -16,8 +16,9 @@ has_view() { [[ -n $view_open ]]; }
 
 # show_view COMMAND...: what they print, as far as it fits.
 show_view() {
-  local rows part
-  read -r rows _ < <(stty size </dev/tty 2>/dev/null || echo 24 80)
+  local rows part COLUMNS
+  read -r rows COLUMNS < <(stty size </dev/tty 2>/dev/null || echo 24 80)
+  export COLUMNS  # `swaplock top` fits its tables into it
   printf '\e[H'
   for part in "$@"; do "$part"; done 2>&1 | head -n $((rows - 1)) |
     sed $'s/$/\e[K/'
