@@ -150,7 +150,7 @@ TEST(RecordFileTest, NoFlippedBitGoesUnnoticed) {
   const size_t first_end = Bytes(path).size();
   Append(path, 2);
   const std::string good = Bytes(path);
-  for (size_t bit = 8 * 8; bit < first_end * 8; ++bit) {
+  for (size_t bit = size_t{8} * 8; bit < first_end * 8; ++bit) {
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
     SetBytes(path, bad);
