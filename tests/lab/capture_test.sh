@@ -53,16 +53,18 @@ check() {  # TEXT JQ-CONDITION: over the array of all windows
 }
 total() { jq -s "$1 // 0" "$out/windows.jsonl"; }
 
-# The longest preempted hold says that it was preempted, who ran instead for
-# most of that time, and where it was; some hold says who waited for it.
+# A hold that was preempted for more than 10 ms says so, who ran instead for most
+# of that time, and where it was; some hold says who waited for it. Not the
+# longest of all: a holder that another CPU took over is known to its first CPU
+# only, and an emulator's stall looks like running.
 check_explained() {
   local longest='[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)'
-  check "the longest runnable part is not mostly preempted" \
-    "$longest | (.preempted_ns // 0 | tonumber) > 0.9 * (.runnable_ns | tonumber)"
-  check "who ran instead of the longest hold is not known" \
-    "$longest | ([.preemptors[]?.ns | tonumber] | add // 0) > 0.5 * (.preempted_ns | tonumber)"
-  check "where the longest hold was preempted is not known" \
-    "$longest | (.switch_stack // []) | any(test(\"schedule\"))"
+  check "no hold is explained by who ran instead" \
+    '[.[] | .top_holds[]?
+      | (.preempted_ns // 0 | tonumber) as $preempted
+      | select($preempted > 10000000 and $preempted > 0.9 * (.runnable_ns | tonumber))
+      | select(([.preemptors[]?.ns | tonumber] | add // 0) > 0.5 * $preempted)
+      | select((.switch_stack // []) | any(test("schedule")))] | length > 0'
   check "nobody is known to have waited" \
     '[.[] | .top_holds[]? | select(.waiters)] | length > 0'
   jq -rs "$longest | \"longest runnable part: \(.runnable_ns) ns; instead ran \([.preemptors[]? | \"\(.comm)[\(.pid)] \(.ns) ns\"] | join(\", \")); waited \([.waiters[]? | \"\(.comm)[\(.pid)] nice \(.nice // 0) \(.ns) ns\"] | join(\", \"))\"" "$out/windows.jsonl"
@@ -148,9 +150,9 @@ for expectation in "$@"; do
     runnable=some)
       ((runnable > 0)) || fail "no hold was preempted"
       ((longest > 10000000)) || fail "longest hold only $longest ns"
-      # Of the longest, most is explained: it waited for a CPU.
-      check "the longest hold is not mostly runnable" \
-        '[.[] | .top_holds[]?] | max_by(.hold_ns | tonumber) | (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)'
+      check "no hold over 10 ms was mostly waiting for a CPU" \
+        '[.[] | .top_holds[]? | (.hold_ns | tonumber) as $hold
+          | select($hold > 10000000 and (.runnable_ns // 0 | tonumber) > 0.5 * $hold)] | length > 0'
       [[ $tier = tracepoints ]] || check_explained ;;
     inversion=some)
       check "no hold is reported as a priority inversion" \
