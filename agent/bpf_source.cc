@@ -156,6 +156,7 @@ class BpfSource : public WindowSource {
     }
     if (!failure_.empty()) Log(LogLevel::kWarning, failure_);
     kernel_window_ = 1;
+    devices_ = ReadZramDevices();
     if (sampler_ == nullptr) return;
     cpu_offsets_.clear();
     for (int cpu = 0; cpu < sampler_->cpus(); ++cpu) {
