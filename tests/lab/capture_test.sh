@@ -131,12 +131,14 @@ windows=$(wc -l <"$out/windows.jsonl")
 merged=$(awk '/^swaplock_windows_total\{.*result="merged"/ {print $2}' "$out/metrics.txt")
 ((merged == windows)) || fail "$windows windows were recorded, the server merged $merged"
 
-# The two ways of measuring the runnable part agree within 1 %. An emulator that
-# its host stops between two clock reads can shift the total by more; then the
-# great majority of the single holds must agree still.
+# The two ways of measuring the runnable part agree within 1 %, and 100 us for each
+# preempted hold: between the clock reads of the one and of the other lies a
+# program that emulation makes slow. An emulator that its host stops right there
+# shifts the total by more; then most of the single holds must agree still.
 if [[ -s $out/hold_oracle.json ]]; then
   cat "$out/hold_oracle.json"
-  jq -e '((.switch_ns - .run_delay_ns) | fabs) <= 0.01 * ([.switch_ns, .run_delay_ns] | max)
+  jq -e '((.switch_ns - .run_delay_ns) | fabs)
+           <= 0.01 * ([.switch_ns, .run_delay_ns] | max) + 100000 * .compared
          or .agreeing >= 0.8 * .compared' "$out/hold_oracle.json" >/dev/null ||
     fail "run_delay and context switches differ by more than 1 %"
 fi
