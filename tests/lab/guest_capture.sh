@@ -74,8 +74,7 @@ for f in $(oracles); do
 done
 
 case $workload in
-  # Two hogs a CPU: with one, the load balancer may leave a CPU without any, and
-  # nobody there is preempted for long.
+  # Two hogs a CPU: with one, the load balancer may leave a CPU without any.
   zram) "$here/workload_zram.sh" --codec zstd --seconds "$seconds" \
     --pause_us 20000 --hogs $((2 * $(nproc))) ;;
   zswap) "$here/workload_zswap.sh" --codec lzo --seconds "$seconds" "$pageout" ;;

@@ -13,14 +13,14 @@ usage() {
   cat <<'END'
 usage: workload_zram.sh [--codec zstd|lz4|lzo-rle|...] [--disksize MIB]
                         [--writers N] [--hogs N] [--readers N] [--seconds N]
-                        [--pause_us N]
+                        [--pause_us N] [--level N]
 END
 }
 
-codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=1000
+codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=1000 level=
 while (($#)); do
   case $1 in
-    --codec | --disksize | --writers | --hogs | --readers | --seconds | --pause_us)
+    --codec | --disksize | --writers | --hogs | --readers | --seconds | --pause_us | --level)
       (($# >= 2)) || { usage >&2; exit 2; }
       declare "${1#--}=$2"
       shift 2
@@ -71,6 +71,11 @@ index=$(cat /sys/class/zram-control/hot_add)
 device=/dev/zram$index
 echo "$codec" 2>/dev/null >"/sys/block/zram$index/comp_algorithm" ||
   skip "zram here has no $codec, only $(cat "/sys/block/zram$index/comp_algorithm")"
+# A slow codec makes long holds; kernels before 6.12 have no levels.
+if [[ -n $level && -e /sys/block/zram$index/algorithm_params ]]; then
+  echo "algo=$codec level=$level" >"/sys/block/zram$index/algorithm_params" ||
+    say "no level $level for $codec"
+fi
 echo "${disksize}M" >"/sys/block/zram$index/disksize"
 for _ in {1..50}; do
   [[ -b $device ]] && break
