@@ -65,7 +65,7 @@ check_explained() {
       | select($preempted > 10000000 and $preempted > 0.9 * (.runnable_ns | tonumber))
       | select(([.preemptors[]?.ns | tonumber] | add // 0) > 0.5 * $preempted)
       | select((.switch_stack // []) | any(test("schedule")))] | length > 0'
-  check "nobody is known to have waited" \
+  ((waits <= 20)) || check "nobody is known to have waited" \
     '[.[] | .top_holds[]? | select(.waiters)] | length > 0'
   jq -rs "$longest | \"longest runnable part: \(.runnable_ns) ns; instead ran \([.preemptors[]? | \"\(.comm)[\(.pid)] \(.ns) ns\"] | join(\", \")); waited \([.waiters[]? | \"\(.comm)[\(.pid)] nice \(.nice // 0) \(.ns) ns\"] | join(\", \"))\"" "$out/windows.jsonl"
 }
