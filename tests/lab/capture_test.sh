@@ -65,7 +65,7 @@ check_explained() {
       | select($preempted > 10000000 and $preempted > 0.9 * (.runnable_ns | tonumber))
       | select(([.preemptors[]?.ns | tonumber] | add // 0) > 0.5 * $preempted)
       | select((.switch_stack // []) | any(test("schedule")))] | length > 0'
-  ((waits <= 20)) || check "nobody is known to have waited" \
+  check "nobody is known to have waited" \
     '[.[] | .top_holds[]? | select(.waiters)] | length > 0'
   jq -rs "$longest | \"longest runnable part: \(.runnable_ns) ns; instead ran \([.preemptors[]? | \"\(.comm)[\(.pid)] \(.ns) ns\"] | join(\", \")); waited \([.waiters[]? | \"\(.comm)[\(.pid)] nice \(.nice // 0) \(.ns) ns\"] | join(\", \"))\"" "$out/windows.jsonl"
 }
@@ -151,8 +151,9 @@ for expectation in "$@"; do
       ((runnable == 0)) || fail "runnable part of $runnable ns where preemption is off" ;;
     runnable=some)
       # Emulation decides whether a writer is caught inside its lock. A run in
-      # which none was shows nothing, and says so.
-      if ((failures == 0)) && jq -se \
+      # which none was shows nothing, and says so. On one CPU (inversion=some)
+      # every run so far caught one: there it must.
+      if ((failures == 0)) && [[ " $* " != *" inversion=some "* ]] && jq -se \
         '[.[] | .top_holds[]? | .runnable_ns // 0 | tonumber] | max < 10000000' \
         "$out/windows.jsonl" >/dev/null; then
         echo "SKIPPED: no holder was preempted for 10 ms in this run"
