@@ -53,12 +53,13 @@ check() {  # TEXT JQ-CONDITION: over the array of all windows
 }
 total() { jq -s "$1 // 0" "$out/windows.jsonl"; }
 
-# A hold that was preempted for more than 10 ms says so, who ran instead for most
-# of that time, and where it was; some hold says who waited for it. Not the
-# longest of all: a holder that another CPU took over is known to its first CPU
-# only, and an emulator's stall looks like running.
+# The longest runnable part is preemption; a hold says who ran instead for most of
+# it and where it was, and one says who waited. Who ran is asked of some hold: one
+# that another CPU took over is known to its first CPU only.
 check_explained() {
   local longest='[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)'
+  check "the longest runnable part is not mostly preempted" \
+    "$longest | (.preempted_ns // 0 | tonumber) > 0.9 * (.runnable_ns | tonumber)"
   check "no hold is explained by who ran instead" \
     '[.[] | .top_holds[]?
       | (.preempted_ns // 0 | tonumber) as $preempted
@@ -131,15 +132,12 @@ windows=$(wc -l <"$out/windows.jsonl")
 merged=$(awk '/^swaplock_windows_total\{.*result="merged"/ {print $2}' "$out/metrics.txt")
 ((merged == windows)) || fail "$windows windows were recorded, the server merged $merged"
 
-# The two ways of measuring the runnable part agree within 1 %, and 100 us for each
-# preempted hold: between the clock reads of the one and of the other lies a
-# program that emulation makes slow. An emulator that its host stops right there
-# shifts the total by more; then most of the single holds must agree still.
+# The two ways of measuring the runnable part agree.
 if [[ -s $out/hold_oracle.json ]]; then
   cat "$out/hold_oracle.json"
   jq -e '((.switch_ns - .run_delay_ns) | fabs)
-           <= 0.01 * ([.switch_ns, .run_delay_ns] | max) + 100000 * .compared
-         or .agreeing >= 0.8 * .compared' "$out/hold_oracle.json" >/dev/null ||
+      <= 0.01 * ([.switch_ns, .run_delay_ns] | max) + 100000' \
+    "$out/hold_oracle.json" >/dev/null ||
     fail "run_delay and context switches differ by more than 1 %"
 fi
 
@@ -150,18 +148,12 @@ for expectation in "$@"; do
     runnable=none)
       ((runnable == 0)) || fail "runnable part of $runnable ns where preemption is off" ;;
     runnable=some)
-      # Emulation decides whether a writer is caught inside its lock. A run in
-      # which none was shows nothing, and says so. On one CPU (inversion=some)
-      # every run so far caught one: there it must.
-      if ((failures == 0)) && [[ " $* " != *" inversion=some "* ]] && jq -se \
-        '[.[] | .top_holds[]? | .runnable_ns // 0 | tonumber] | max < 10000000' \
-        "$out/windows.jsonl" >/dev/null; then
-        echo "SKIPPED: no holder was preempted for 10 ms in this run"
-        exit 0
-      fi
-      check "no hold over 10 ms was mostly waiting for a CPU" \
-        '[.[] | .top_holds[]? | (.hold_ns | tonumber) as $hold
-          | select($hold > 10000000 and (.runnable_ns // 0 | tonumber) > 0.5 * $hold)] | length > 0'
+      # Of the holds with a runnable part the longest is over 10 ms, and most of
+      # it is that part.
+      check "the longest hold that waited for a CPU is not over 10 ms, or not mostly that" \
+        '[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)
+          | (.hold_ns | tonumber) > 10000000
+            and (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)'
       [[ $tier = tracepoints ]] || check_explained ;;
     inversion=some)
       check "no hold is reported as a priority inversion" \

@@ -40,6 +40,15 @@ await "server" test -s /run/ports
 grpc=127.0.0.1:$(sed -n "s/.*grpc=\([0-9]*\).*/\1/p" /run/ports)
 http=127.0.0.1:$(sed -n "s/.*http=\([0-9]*\).*/\1/p" /run/ports)
 
+# Before the agent: at a context switch its program then runs first, or it would
+# count the time of the agent's own as less off-CPU time.
+oracle_pid=
+if [[ $workload = zram && $tier != tracepoints ]]; then
+  "$hold_oracle" >"$out/hold_oracle.json" 2>/run/oracle.log &
+  oracle_pid=$!
+  await "hold oracle" grep -q ready /run/oracle.log
+fi
+
 without=
 [[ $tier != tracepoints ]] || without=--without=fentry
 "$agent" --server "$grpc" --state_dir /run/agent --host_id lab \
@@ -62,12 +71,6 @@ oracles() {
       ;;
   esac
 }
-oracle_pid=
-if [[ $workload = zram && $tier != tracepoints ]]; then
-  "$hold_oracle" >"$out/hold_oracle.json" 2>/run/oracle.log &
-  oracle_pid=$!
-  await "hold oracle" grep -q ready /run/oracle.log
-fi
 for f in $(oracles); do
   echo "p:swaplock_$f $f" >>"$tracing/kprobe_events"
   echo 1 >"$tracing/events/kprobes/swaplock_$f/enable"

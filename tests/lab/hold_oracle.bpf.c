@@ -28,11 +28,7 @@ __u64 hold_count = 0;
 __u64 hold_ns = 0;
 __u64 switch_ns = 0;
 __u64 run_delay_ns = 0;
-/* Holds with an off-CPU part by either way, and those of them for which the two
- * agree within 1 % or 100 us. A clock read on each side of an emulator's stall
- * makes a few differ by the stall. */
-__u64 compared = 0;
-__u64 agreeing = 0;
+__u64 off_cpu_holds = 0; /* with an off-CPU part by either way */
 __u64 longest_ns = 0;
 __u64 longest_switch_ns = 0;
 __u64 longest_run_delay_ns = 0;
@@ -75,13 +71,7 @@ int BPF_PROG(released) {
   __sync_fetch_and_add(&hold_ns, ns);
   __sync_fetch_and_add(&switch_ns, off_ns);
   __sync_fetch_and_add(&run_delay_ns, run_delay);
-  if (off_ns || run_delay) {
-    __u64 more = off_ns > run_delay ? off_ns : run_delay;
-    __u64 less = off_ns > run_delay ? run_delay : off_ns;
-    __sync_fetch_and_add(&compared, 1);
-    if (more - less <= more / 100 || more - less <= 100000)
-      __sync_fetch_and_add(&agreeing, 1);
-  }
+  if (off_ns || run_delay) __sync_fetch_and_add(&off_cpu_holds, 1);
   if (ns > longest_ns) {
     longest_ns = ns;
     longest_switch_ns = off_ns;

@@ -25,13 +25,13 @@ int main() {
   const auto* b = s->bss;
   printf("{\"holds\": %" PRIu64 ", \"hold_ns\": %" PRIu64
          ", \"switch_ns\": %" PRIu64 ", \"run_delay_ns\": %" PRIu64
-         ", \"compared\": %" PRIu64 ", \"agreeing\": %" PRIu64
+         ", \"off_cpu_holds\": %" PRIu64
          ", \"longest_ns\": %" PRIu64 ", \"longest_switch_ns\": %" PRIu64
          ", \"longest_run_delay_ns\": %" PRIu64 "}\n",
          static_cast<uint64_t>(b->hold_count),
          static_cast<uint64_t>(b->hold_ns), static_cast<uint64_t>(b->switch_ns),
          static_cast<uint64_t>(b->run_delay_ns),
-         static_cast<uint64_t>(b->compared), static_cast<uint64_t>(b->agreeing),
+         static_cast<uint64_t>(b->off_cpu_holds),
          static_cast<uint64_t>(b->longest_ns),
          static_cast<uint64_t>(b->longest_switch_ns),
          static_cast<uint64_t>(b->longest_run_delay_ns));

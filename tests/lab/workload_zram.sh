@@ -83,9 +83,9 @@ for _ in {1..50}; do
 done
 
 # Half-compressible pages, so that the codec works and the result is stored.
-io=(--filename="$device" --bs=4k --ioengine=psync --direct=1
+io=(--filename="$device" --ioengine=psync --direct=1
   --size="${disksize}M" --buffer_compress_percentage=50)
-fio --name=fill --rw=write "${io[@]}" --refill_buffers=1 \
+fio --name=fill --rw=write --bs=64k "${io[@]}" --refill_buffers=1 \
   --output="$work/fill"
 
 # One fio, so that all roles start and end together; each is a group with a
@@ -96,8 +96,11 @@ role() {  # NAME COUNT NICE [OPTION...]
     --thread --time_based --runtime="$seconds" "${@:4}")
 }
 jobs=()
-role writers "$writers" 19 --rw=randwrite "${io[@]}" --norandommap
-role readers "$readers" -19 --rw=randread "${io[@]}" --norandommap \
+# A writer compresses many pages a call, so that the tick that ends its slice
+# finds it in the kernel, nearly always inside the lock. Lazy preemption lets a
+# call run on until then.
+role writers "$writers" 19 --rw=randwrite --bs=256k "${io[@]}" --norandommap
+role readers "$readers" -19 --rw=randread --bs=4k "${io[@]}" --norandommap \
   --thinktime="$pause_us"
 role hogs "$hogs" 0 --ioengine=cpuio --cpuload=100
 fio "${jobs[@]}" --output-format=json --output="$work/result.json" \
