@@ -25,8 +25,8 @@ int main() {
   const auto* b = s->bss;
   printf("{\"holds\": %" PRIu64 ", \"hold_ns\": %" PRIu64
          ", \"switch_ns\": %" PRIu64 ", \"run_delay_ns\": %" PRIu64
-         ", \"off_cpu_holds\": %" PRIu64
-         ", \"longest_ns\": %" PRIu64 ", \"longest_switch_ns\": %" PRIu64
+         ", \"off_cpu_holds\": %" PRIu64 ", \"longest_ns\": %" PRIu64
+         ", \"longest_switch_ns\": %" PRIu64
          ", \"longest_run_delay_ns\": %" PRIu64 "}\n",
          static_cast<uint64_t>(b->hold_count),
          static_cast<uint64_t>(b->hold_ns), static_cast<uint64_t>(b->switch_ns),
