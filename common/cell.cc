@@ -150,19 +150,22 @@ double Distribution::MeanNs() const {
 }
 
 void Cell::Merge(const Cell& other) {
-  if (other.Empty() && other.hold_tier == Tier::kUnspecified &&
-      other.wait_tier == Tier::kUnspecified) {
-    return;
-  }
-  if (Empty() && hold_tier == Tier::kUnspecified &&
-      wait_tier == Tier::kUnspecified) {
+  const auto unmeasured = [](const Cell& cell) {
+    return cell.Empty() && cell.hold_tier == Tier::kUnspecified &&
+           cell.wait_tier == Tier::kUnspecified &&
+           cell.latency_tier == Tier::kUnspecified;
+  };
+  if (unmeasured(other)) return;
+  if (unmeasured(*this)) {
     lock_model = other.lock_model;
     hold_tier = other.hold_tier;
     wait_tier = other.wait_tier;
+    latency_tier = other.latency_tier;
   } else {
     if (lock_model != other.lock_model) lock_model = LockModel::kUnspecified;
     hold_tier = WorseTier(hold_tier, other.hold_tier);
     wait_tier = WorseTier(wait_tier, other.wait_tier);
+    latency_tier = WorseTier(latency_tier, other.latency_tier);
   }
   acquisitions += other.acquisitions;
   contended += other.contended;
@@ -181,11 +184,13 @@ void Cell::Merge(const Cell& other) {
   woken_ns += other.woken_ns;
   throttled_ns += other.throttled_ns;
   migrations += other.migrations;
+  latency.Merge(other.latency);
 }
 
 bool Cell::Empty() const {
   return acquisitions == 0 && contended == 0 && wait.Count() == 0 &&
-         hold.Count() == 0 && runnable.Count() == 0 && blocked.Count() == 0;
+         hold.Count() == 0 && runnable.Count() == 0 && blocked.Count() == 0 &&
+         latency.Count() == 0;
 }
 
 }  // namespace swaplock

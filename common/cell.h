@@ -117,6 +117,7 @@ struct Cell {
   LockModel lock_model = LockModel::kUnspecified;
   Tier hold_tier = Tier::kUnspecified;
   Tier wait_tier = Tier::kUnspecified;
+  Tier latency_tier = Tier::kUnspecified;
 
   uint64_t acquisitions = 0;
   uint64_t contended = 0;
@@ -137,6 +138,8 @@ struct Cell {
   uint64_t woken_ns = 0;
   uint64_t throttled_ns = 0;
   uint64_t migrations = 0;
+  // Of whole operations, entry to exit, in cells without role and mode.
+  Distribution latency;
 
   // Adds `other`'s numbers. Keys are the caller's business. Where lock model
   // or tier differ, the merged cell has the worse tier and no model.

@@ -246,6 +246,8 @@ v1::Cell ToProto(const Cell& cell) {
   out.set_woken_ns(cell.woken_ns);
   out.set_throttled_ns(cell.throttled_ns);
   out.set_migrations(cell.migrations);
+  DistributionToProto(cell.latency, out.mutable_latency());
+  out.set_latency_tier(static_cast<v1::Tier>(cell.latency_tier));
   return out;
 }
 
@@ -256,7 +258,9 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& in) {
       !v1::Role_IsValid(in.key().role()) ||
       !v1::Mode_IsValid(in.key().mode()) ||
       !v1::LockModel_IsValid(in.lock_model()) ||
-      !v1::Tier_IsValid(in.hold_tier()) || !v1::Tier_IsValid(in.wait_tier())) {
+      !v1::Tier_IsValid(in.hold_tier()) ||
+      !v1::Tier_IsValid(in.wait_tier()) ||
+      !v1::Tier_IsValid(in.latency_tier())) {
     return Bad("a cell has an enumeration value this version does not know");
   }
   out.key.subsystem = static_cast<Subsystem>(in.key().subsystem());
@@ -268,6 +272,7 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& in) {
   out.lock_model = static_cast<LockModel>(in.lock_model());
   out.hold_tier = static_cast<Tier>(in.hold_tier());
   out.wait_tier = static_cast<Tier>(in.wait_tier());
+  out.latency_tier = static_cast<Tier>(in.latency_tier());
   out.acquisitions = in.acquisitions();
   out.contended = in.contended();
   const struct {
@@ -279,6 +284,7 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& in) {
       {in.hold(), "hold", &out.hold},
       {in.runnable(), "runnable", &out.runnable},
       {in.blocked(), "blocked", &out.blocked},
+      {in.latency(), "latency", &out.latency},
   };
   for (const auto& d : distributions) {
     if (absl::Status s = DistributionFromProto(d.from, d.name, d.to); !s.ok()) {
