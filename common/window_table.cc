@@ -2,6 +2,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/text_table.h"
@@ -58,25 +60,38 @@ std::string Bytes(uint64_t bytes) {
 
 constexpr size_t kContextColumns = 100;
 
-// By the unit that the name ends in, which is then left out.
 std::string NamedValue(absl::string_view name, uint64_t value) {
-  const double number = static_cast<double>(value);
-  if (absl::ConsumeSuffix(&name, "_bytes")) {
-    return absl::StrCat(name, " ", Bytes(value));
+  const auto [what, amount] = ReadableNumber(name, value);
+  return absl::StrCat(what, " ", amount);
+}
+
+// UTF-8 continuation bytes take no place.
+size_t CharactersIn(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(),
+      [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// The text as lines of at most `max_width` characters, unless that is 0, broken
+// at blanks; the later ones begin with `indent` and two blanks. A word longer
+// than a line stays whole.
+std::string Wrapped(absl::string_view text, absl::string_view indent,
+                    size_t max_width) {
+  std::string out;
+  std::string line(text.substr(0, indent.size()));
+  size_t words = 0;
+  for (const absl::string_view word :
+       absl::StrSplit(text.substr(indent.size()), ' ')) {
+    if (max_width > 0 && words > 0 &&
+        CharactersIn(line) + 1 + CharactersIn(word) > max_width) {
+      absl::StrAppend(&out, line, "\n");
+      line = absl::StrCat(indent, "  ");
+      words = 0;
+    }
+    absl::StrAppend(&line, words > 0 ? " " : "", word);
+    ++words;
   }
-  if (absl::ConsumeSuffix(&name, "_ns")) {
-    return absl::StrCat(name, " ", FormatNs(value));
-  }
-  if (absl::ConsumeSuffix(&name, "_us") && value < (uint64_t{1} << 50)) {
-    return absl::StrCat(name, " ", FormatNs(value * 1'000));
-  }
-  if (absl::ConsumeSuffix(&name, "_ms") && value < (uint64_t{1} << 40)) {
-    return absl::StrCat(name, " ", FormatNs(value * 1'000'000));
-  }
-  if (absl::ConsumeSuffix(&name, "_ppm")) {
-    return absl::StrFormat("%s %.2f%%", name, number / 10'000);
-  }
-  return absl::StrCat(name, " ", value);
+  return absl::StrCat(out, line, "\n");
 }
 
 // "  title: a, b, c" in lines of kContextColumns; nothing if there are no
@@ -100,6 +115,23 @@ std::string ContextLines(absl::string_view title,
 
 }  // namespace
 
+std::pair<std::string, std::string> ReadableNumber(absl::string_view name,
+                                                   uint64_t value) {
+  std::string amount = absl::StrCat(value);
+  if (absl::ConsumeSuffix(&name, "_bytes")) {
+    amount = Bytes(value);
+  } else if (absl::ConsumeSuffix(&name, "_ns")) {
+    amount = FormatNs(value);
+  } else if (value < (uint64_t{1} << 50) && absl::ConsumeSuffix(&name, "_us")) {
+    amount = FormatNs(value * 1'000);
+  } else if (value < (uint64_t{1} << 40) && absl::ConsumeSuffix(&name, "_ms")) {
+    amount = FormatNs(value * 1'000'000);
+  } else if (absl::ConsumeSuffix(&name, "_ppm")) {
+    amount = absl::StrFormat("%.2f%%", static_cast<double>(value) / 10'000);
+  }
+  return {std::string(name), std::move(amount)};
+}
+
 std::string ContextText(const Context& context) {
   std::vector<std::string> counters;
   for (const auto& [name, delta] : context.counters) {
@@ -116,6 +148,28 @@ std::string ContextText(const Context& context) {
   return absl::StrCat(ContextLines("context, grew by", counters),
                       ContextLines("context, now", gauges),
                       ContextLines("context, facts", facts));
+}
+
+bool IsOperation(const Cell& cell) {
+  return cell.latency_tier != Tier::kUnspecified &&
+         cell.hold_tier == Tier::kUnspecified &&
+         cell.wait_tier == Tier::kUnspecified;
+}
+
+bool MeasuresSplit(const Cell& cell) {
+  return CountsHolds(cell.hold_tier) &&
+         (cell.runnable.sum_ns == 0 || cell.preempted_ns + cell.woken_ns > 0);
+}
+
+std::string ModelName(LockModel model) {
+  switch (model) {
+    case LockModel::kNone:
+      return "lock-free";
+    case LockModel::kUnspecified:
+      return std::string(kNotMeasured);
+    default:
+      return std::string(Name(model));
+  }
 }
 
 std::string LockName(const CellKey& key) {
@@ -139,10 +193,10 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
            {"device", 2},
            {"op", 0},
            {"role", 0},
-           {"mode", 9},
-           {"algorithm", 6},
+           {"mode", 11},
+           {"algorithm", 8},
            {"model", 7},
-           {"hold/wait by", 8}}) {
+           {"hold/wait by", 10}}) {
     table.AddColumn(title, TextTable::Align::kLeft, drop);
   }
   for (const auto& [title, drop] :
@@ -157,11 +211,25 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
            {">10ms", 4},
            {"on-CPU", 1},
            {"runnable", 0},
+           {"preempted", 5},
+           {"woken", 6},
+           {"throttled", 9},
            {"blocked", 3},
-           {"unknown", 10}}) {
+           {"unknown", 12},
+           {"moved", 9}}) {
     table.AddColumn(title, TextTable::Align::kRight, drop);
   }
+  // Where no cell has a split, its columns are empty and so left out.
+  const bool any_split =
+      std::any_of(cells.begin(), cells.end(), [](const Cell& cell) {
+        return MeasuresSplit(cell) && cell.runnable.sum_ns > 0;
+      });
   for (const Cell& cell : cells) {
+    if (IsOperation(cell)) continue;
+    const bool split = MeasuresSplit(cell);
+    const auto if_split = [&](const std::string& text) {
+      return any_split ? (split ? text : std::string(kNotMeasured)) : "";
+    };
     const bool holds = CountsHolds(cell.hold_tier);
     const bool off_cpu = holds || cell.hold_tier == Tier::kOwnerProbe;
     const bool waits = cell.wait_tier != Tier::kUnspecified;
@@ -172,7 +240,7 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
         std::string(Name(cell.key.role)),
         std::string(Name(cell.key.mode)),
         cell.key.algorithm,
-        std::string(Name(cell.lock_model)),
+        ModelName(cell.lock_model),
         TierName(cell),
         CountOr(holds, cell.acquisitions),
         CountOr(waits, cell.contended),
@@ -184,11 +252,63 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
         CountOr(holds, cell.hold.over_10ms),
         NsOr(holds, cell.on_cpu_ns),
         NsOr(off_cpu, cell.runnable.sum_ns),
+        if_split(FormatNs(cell.preempted_ns)),
+        if_split(FormatNs(cell.woken_ns)),
+        if_split(FormatNs(cell.throttled_ns)),
         NsOr(off_cpu, cell.blocked.sum_ns),
         NsOr(holds, cell.unknown_ns),
+        if_split(absl::StrCat(cell.migrations)),
     });
   }
-  return table.Render(indent, max_width);
+  return table.Empty() ? "" : table.Render(indent, max_width);
+}
+
+std::string OperationTable(const std::vector<Cell>& cells,
+                           absl::string_view indent, size_t max_width) {
+  TextTable table;
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"operation", 0},
+           {"device", 4},
+           {"algorithm", 5},
+           {"lock", 0},
+           {"by", 6}}) {
+    table.AddColumn(title, TextTable::Align::kLeft, drop);
+  }
+  for (const auto& [title, drop] :
+       std::initializer_list<std::pair<absl::string_view, int>>{
+           {"operations", 0},
+           {"mean", 0},
+           {"p99", 0},
+           {"max", 0},
+           {">1ms", 2},
+           {">10ms", 1},
+           {">100ms", 3}}) {
+    table.AddColumn(title, TextTable::Align::kRight, drop);
+  }
+  for (const Cell& cell : cells) {
+    if (!IsOperation(cell)) continue;
+    const Distribution& latency = cell.latency;
+    const bool any = latency.Count() > 0;  // else there is no mean
+    const auto ns = [any](double value) {
+      return NsOr(any, static_cast<uint64_t>(value));
+    };
+    table.AddRow({
+        absl::StrCat(Name(cell.key.subsystem), " ", Name(cell.key.operation)),
+        cell.key.device,
+        cell.key.algorithm,
+        ModelName(cell.lock_model),
+        std::string(Name(cell.latency_tier)),
+        absl::StrCat(latency.Count()),
+        ns(latency.MeanNs()),
+        ns(latency.QuantileNs(0.99)),
+        NsOr(any, latency.max_ns),
+        absl::StrCat(latency.over_1ms),
+        absl::StrCat(latency.over_10ms),
+        absl::StrCat(latency.over_100ms),
+    });
+  }
+  return table.Empty() ? "" : table.Render(indent, max_width);
 }
 
 std::string HoldTable(const std::vector<Hold>& holds,
@@ -238,7 +358,8 @@ std::string HoldTable(const std::vector<Hold>& holds,
   return table.Render(indent, max_width);
 }
 
-std::string HoldExplanation(const Hold& hold, absl::string_view indent) {
+std::string HoldExplanation(const Hold& hold, absl::string_view indent,
+                            size_t max_width) {
   const auto actors = [](const std::vector<Actor>& list) {
     std::vector<std::string> out;
     out.reserve(list.size());
@@ -252,7 +373,9 @@ std::string HoldExplanation(const Hold& hold, absl::string_view indent) {
   std::string text;
   const auto line = [&](absl::string_view label, absl::string_view value) {
     if (value.empty()) return;
-    absl::StrAppend(&text, indent, label, ": ", Printable(value), "\n");
+    absl::StrAppend(&text,
+                    Wrapped(absl::StrCat(indent, label, ": ", Printable(value)),
+                            indent, max_width));
   };
   std::vector<std::string> parts;
   for (const auto& [name, ns] :
@@ -318,10 +441,11 @@ std::string WindowText(const Window& window) {
       environment.preempt.empty() ? "" : ", preempt ", environment.preempt,
       ", ", environment.cpus, " CPUs"));
   absl::StrAppend(&text, "\n");
-  if (window.cells.empty()) {
-    absl::StrAppend(&text, "  no cells\n");
-  } else {
-    absl::StrAppend(&text, CellTable(window.cells, "  "));
+  if (window.cells.empty()) absl::StrAppend(&text, "  no cells\n");
+  absl::StrAppend(&text, CellTable(window.cells, "  "));
+  if (const std::string operations = OperationTable(window.cells, "    ");
+      !operations.empty()) {
+    absl::StrAppend(&text, "  operations\n", operations);
   }
   if (!window.top_holds.empty()) {
     absl::StrAppend(&text, "  longest holds\n",

@@ -52,6 +52,95 @@ TEST(CellTableTest, WhatTheTierCannotSeeIsADash) {
                            "3.10ms", "10.0ms", "0", "0"}));
 }
 
+TEST(CellTableTest, ShowsWhatTheRunnablePartIsMadeOf) {
+  Cell cell = MakeWindow("host-a", 1).cells[0];
+  const auto titles = [&cell] { return Row(CellTable({cell}), 0); };
+  // A runnable part of which nothing was seen leaves its columns out.
+  EXPECT_FALSE(absl::StrContains(CellTable({cell}), "preempted"));
+  cell.preempted_ns = 7'000'000;
+  cell.woken_ns = 2'000'000;
+  cell.throttled_ns = 500'000;
+  cell.migrations = 4;
+  const std::vector<std::string> row = Row(CellTable({cell}), 1);
+  EXPECT_EQ(std::vector<std::string>(row.end() - 7, row.end()),
+            (std::vector<std::string>{"10.0ms", "7.00ms", "2.00ms", "500us",
+                                      "0", "0", "4"}));
+  // Beside a cell that has them, one that was not measured reads "-".
+  Cell other = MakeWindow("host-a", 1).cells[0];
+  other.hold_tier = Tier::kOwnerProbe;
+  const std::vector<std::string> blind = Row(CellTable({cell, other}), 2);
+  EXPECT_EQ(std::vector<std::string>(blind.end() - 7, blind.end()),
+            (std::vector<std::string>{"10.0ms", "-", "-", "-", "0", "-", "-"}));
+  EXPECT_EQ(titles().back(), "moved");
+}
+
+Cell LoadCell(LockModel lock_model) {
+  Cell cell;
+  cell.key.subsystem = Subsystem::kZswap;
+  cell.key.operation = Operation::kLoad;
+  cell.key.algorithm = "lzo";
+  cell.lock_model = lock_model;
+  cell.latency_tier = Tier::kExact;
+  return cell;
+}
+
+TEST(OperationTableTest, TellsLockFreeFromNotMeasured) {
+  Cell lock_free = LoadCell(LockModel::kNone);
+  lock_free.latency.Add(1'000);
+  lock_free.latency.Add(3'000'000);
+  const std::string table =
+      OperationTable({MakeWindow("host-a", 1).cells[0], lock_free,
+                      LoadCell(LockModel::kUnspecified)});
+  EXPECT_EQ(Row(table, 1),
+            (std::vector<std::string>{"zswap", "load", "lzo", "lock-free",
+                                      "exact", "2", "1.50ms", "3.00ms",
+                                      "3.00ms", "1", "0", "0"}));
+  EXPECT_EQ(Row(table, 2),
+            (std::vector<std::string>{"zswap", "load", "lzo", "-", "exact", "0",
+                                      "-", "-", "-", "0", "0", "0"}));
+  EXPECT_FALSE(absl::StrContains(table, "zram")) << table;
+  EXPECT_EQ(OperationTable(MakeWindow("host-a", 1).cells), "");
+}
+
+TEST(CellTableTest, OperationsAreNoLocks) {
+  EXPECT_EQ(CellTable({LoadCell(LockModel::kMutex)}), "");
+  Window window = MakeWindow("host-a", 1);
+  window.cells.push_back(LoadCell(LockModel::kMutex));
+  EXPECT_TRUE(absl::StrContains(WindowText(window), "  operations\n"));
+}
+
+TEST(TablesTest, FitTheWidthTheyAreGiven) {
+  Window window = MakeWindow("host-a", 1);
+  window.cells[0].preempted_ns = 7'000'000;
+  window.cells.push_back(LoadCell(LockModel::kMutex));
+  for (const size_t width : {80, 100, 140, 200}) {
+    for (const std::string& table :
+         {CellTable(window.cells, "  ", width),
+          OperationTable(window.cells, "  ", width)}) {
+      for (const absl::string_view line : absl::StrSplit(table, '\n')) {
+        EXPECT_LE(line.size(), width) << table;
+      }
+    }
+  }
+}
+
+TEST(HoldExplanationTest, LongLinesGoOnInTheNext) {
+  Hold hold;
+  hold.cgroup = std::string(50, 'g');
+  for (int i = 0; i < 10; ++i) hold.switch_stack.push_back("function_name");
+  const std::vector<std::string> lines =
+      absl::StrSplit(HoldExplanation(hold, "  ", 40), '\n', absl::SkipEmpty());
+  EXPECT_EQ(lines[0], "  cgroup:");
+  EXPECT_EQ(lines[1], "    " + hold.cgroup);
+  EXPECT_EQ(lines[2], "  switched out in: function_name <");
+  EXPECT_EQ(lines[3], "    function_name < function_name <");
+  for (size_t i = 2; i < lines.size(); ++i) EXPECT_LE(lines[i].size(), 40u);
+  EXPECT_EQ(absl::StrSplit(HoldExplanation(hold, "  "), '\n', absl::SkipEmpty())
+                .begin()
+                ->substr(0, 12),
+            "  cgroup: gg");
+}
+
 TEST(HoldTableTest, NamesLockAndHolder) {
   const Window window = MakeWindow("host-a", 1);
   const std::string table = HoldTable(window.top_holds, window.cells);
