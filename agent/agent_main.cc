@@ -57,7 +57,7 @@ ABSL_FLAG(absl::Duration, backoff_cap, absl::Seconds(120),
 ABSL_FLAG(bool, probe_zram_devices, true,
           "find a zram device's locks by reading one sector of it");
 ABSL_FLAG(std::vector<std::string>, without, {},
-          "for tests: do without fentry or tp_btf");
+          "for tests: do without fentry, kprobe or tp_btf (a list)");
 
 namespace swaplock {
 namespace {

@@ -47,11 +47,14 @@ uint64_t NowNs(clockid_t clock) {
          static_cast<uint64_t>(t.tv_nsec);
 }
 
-// Memory for cells stays below 8 MiB for all CPUs together, but never below
-// what two devices need.
-int CellsPerCpu(int cpus) {
-  const int fit = static_cast<int>((8 << 20) / sizeof(sl_cell)) / cpus;
-  return std::clamp(fit, SL_BASE_DEVICES + 2 * (SL_OPS + SL_ZS_CELLS), 64);
+// Memory for cells stays below 6 MiB for all CPUs together, but never below
+// what two devices need (with split streams: one).
+int CellsPerCpu(const Plan& plan, int cpus) {
+  const int fit = static_cast<int>((6 << 20) / sizeof(sl_cell)) / cpus;
+  return std::clamp(fit,
+                    FirstDeviceCell(plan) +
+                        (plan.SplitStreams() ? 1 : 2) * DeviceCells(plan, 1),
+                    64);
 }
 
 // Reads the first sector past the page cache, so that the block layer shows
@@ -144,7 +147,7 @@ class BpfSource : public WindowSource {
     } else {
       const int cpus =
           std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
-      cells_per_cpu_ = CellsPerCpu(cpus);
+      cells_per_cpu_ = CellsPerCpu(plan_, cpus);
       absl::StatusOr<std::unique_ptr<HoldSampler>> sampler =
           HoldSampler::Load(symbols_, plan_, cells_per_cpu_);
       if (sampler.ok()) {
@@ -167,6 +170,7 @@ class BpfSource : public WindowSource {
       }
       cpu_offsets_.push_back(*offset);
     }
+    if (!cpu_offsets_.empty()) sampler_->SetCpu0Offset(cpu_offsets_[0]);
     stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
     zswap_locks_.clear();
@@ -209,7 +213,7 @@ class BpfSource : public WindowSource {
             },
             at->second);
         if (locks.ok()) {
-          found.push_back({d, *std::move(locks)});
+          found.push_back({d, at->second, *std::move(locks)});
         } else {
           finding_failed_ =
               absl::StrCat(d.name, ": ", locks.status().message());
@@ -220,6 +224,7 @@ class BpfSource : public WindowSource {
         AssignCells(plan_, found, {ZswapAlgorithm(), zswap_locks_},
                     cpu_offsets_, cells_per_cpu_, &builder_);
     sampler_->SetComps(tables.comps);
+    sampler_->SetDrives(tables.drives);
     sampler_->SetLocks(tables.locks);
     sampler_->SetRows(plan_.Attaches("owner_switch")
                           ? tables.rows
@@ -257,7 +262,7 @@ class BpfSource : public WindowSource {
 
   uint64_t OtherHolds() {
     uint64_t holds = 0;
-    for (int op = 0; op < SL_OPS; ++op) {
+    for (int op = 0; op < Lanes(plan_) * SL_OPS; ++op) {
       const sl_cell cell =
           sampler_->ReadCell(SL_BASE_ZRAM_OTHER + op, kernel_window_);
       for (const uint32_t slot : cell.hold.slot) holds += slot;
@@ -309,11 +314,15 @@ class BpfSource : public WindowSource {
     window.key = {options_.host_id, options_.boot_id, options_.epoch, ++seq_};
     window.start_boottime_ns = start_boottime_ns_;
     std::map<int, sl_cell> totals;
+    std::map<int, sl_dist> latencies;
     const uint32_t ended = kernel_window_;
     if (sampler_ != nullptr) {
       sampler_->SetWindow(++kernel_window_);
       for (const auto& [index, meaning] : builder_.meanings()) {
         totals[index] = sampler_->ReadCell(index, ended);
+      }
+      for (const auto& [index, meaning] : builder_.latency_meanings()) {
+        latencies[index] = sampler_->ReadLatency(index, ended);
       }
     }
     // Here the window ends and the next begins; what follows may take a while.
@@ -334,6 +343,9 @@ class BpfSource : public WindowSource {
       Drain();
       std::map<int, uint32_t> index_of;
       window.cells = builder_.TakeCells(totals, &index_of);
+      for (Cell& cell : builder_.TakeOperations(latencies)) {
+        window.cells.push_back(std::move(cell));
+      }
       window.top_holds = top_.Take(ended, began_monotonic_ns, index_of);
       window.holds_in_progress = top_.InProgress(
           sampler_->ReadHoldsInProgress(), began_monotonic_ns, index_of);

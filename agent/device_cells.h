@@ -20,6 +20,7 @@ namespace swaplock {
 
 struct DeviceLocks {
   ZramDevice device;
+  uint64_t zram = 0;  // struct zram *
   ZramLocks locks;
 };
 
@@ -33,11 +34,19 @@ struct ZswapLocks {
 // Everything the programs are told about locks.
 struct LockTables {
   std::vector<sl_comp> comps;
+  std::vector<sl_drive> drives;
   std::vector<std::pair<uint64_t, sl_lock>> locks;
   std::vector<sl_row> rows;  // one per CPU
   // Devices for which no cells were left; theirs go to the common ones.
   std::vector<std::string> left_out;
 };
+
+// Lanes of one zram compressor on this kernel.
+int Lanes(const Plan& plan);
+// The first cell that belongs to a device, and the cells that one device with
+// `compressors` of them takes.
+int FirstDeviceCell(const Plan& plan);
+int DeviceCells(const Plan& plan, int compressors);
 
 // Sets the meanings of all cells in `builder` and returns the tables.
 // `cpu_offsets` has one entry per possible CPU; empty when unknown, and then

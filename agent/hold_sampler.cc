@@ -51,7 +51,29 @@ size_t PageUp(size_t bytes) {
 }
 
 // Elements of an array map lie at multiples of 8 bytes.
-static_assert(sizeof(sl_cell) % 8 == 0 && sizeof(sl_cpu) % 8 == 0);
+static_assert(sizeof(sl_cell) % 8 == 0 && sizeof(sl_cpu) % 8 == 0 &&
+              sizeof(sl_latency) % 8 == 0);
+
+// Copies what a program may be writing in one piece to *stable, which otherwise
+// keeps what it had. False when nothing was ever written there.
+template <typename T>
+bool CopyStable(const T* at, T* stable) {
+  const auto* sequence =
+      reinterpret_cast<const std::atomic<uint32_t>*>(&at->sequence);
+  if (sequence->load(std::memory_order_acquire) == 0) return false;
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const uint32_t before = sequence->load(std::memory_order_acquire);
+    if ((before & 1) != 0) continue;
+    T copy;
+    memcpy(&copy, at, sizeof(copy));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (sequence->load(std::memory_order_relaxed) == before) {
+      *stable = copy;
+      break;
+    }
+  }
+  return true;
+}
 
 void AddDist(const sl_dist& from, uint32_t window, sl_dist* to) {
   for (int i = 0; i < SL_SLOTS; ++i) to->slot[i] += from.slot[i];
@@ -63,6 +85,30 @@ void AddDist(const sl_dist& from, uint32_t window, sl_dist* to) {
   if (from.max_window[slot] == window) {
     to->max_ns[0] = std::max(to->max_ns[0], from.max_ns[slot]);
   }
+}
+
+// Tells the programs where this kernel's zram has what they read.
+void SetLayout(const KernelSymbols& symbols, hold_sampler* s) {
+  for (const char* name : {"zcomp_strm.lock", "zcomp_cstrm.lock"}) {
+    if (const KernelMember* lock = symbols.Member(name)) {
+      s->rodata->zram_lock_offset = lock->offset_bytes;
+    }
+  }
+  if (const KernelMember* lock = symbols.Member("zcomp_dstrm.lock")) {
+    s->rodata->zram_dstrm_lock_offset = lock->offset_bytes;
+  }
+  const SharedBy shared_by = ReadingStreamSharedBy(symbols);
+  s->rodata->zram_shared_by = shared_by.how;
+  s->rodata->zram_shared_offset = shared_by.offset_bytes;
+  const auto parameters = [&symbols](const char* name) -> uint32_t {
+    const auto at = symbols.functions.find(name);
+    return at == symbols.functions.end()
+               ? 0
+               : static_cast<uint32_t>(at->second.parameters);
+  };
+  s->rodata->zram_dget_parameters = parameters("zcomp_dstrm_get");
+  // zcomp_compress(strm, src, dst_len) got the compressor in front in 6.12.
+  s->rodata->zram_stream_argument = parameters("zcomp_compress") == 3 ? 0 : 1;
 }
 
 }  // namespace
@@ -84,6 +130,9 @@ HoldSampler::HoldSampler() = default;
 
 HoldSampler::~HoldSampler() {
   if (cells_ != nullptr) munmap(const_cast<sl_cell*>(cells_), cells_bytes_);
+  if (latencies_ != nullptr) {
+    munmap(const_cast<sl_latency*>(latencies_), latencies_bytes_);
+  }
   if (cpu_ != nullptr) munmap(const_cast<sl_cpu*>(cpu_), cpu_bytes_);
 }
 
@@ -125,13 +174,12 @@ absl::Status HoldSampler::Open(const KernelSymbols& symbols, const Plan& plan,
   cells_per_cpu_ = cells_per_cpu;
   const uint32_t cpus = static_cast<uint32_t>(cpus_);
   s->rodata->cells_per_cpu = static_cast<uint32_t>(cells_per_cpu);
-  if (const KernelMember* lock = symbols.Member("zcomp_strm.lock")) {
-    s->rodata->zram_lock_offset = lock->offset_bytes;
-  }
+  SetLayout(symbols, s);
   s->rodata->blocked_known =
       plan.Attaches("switch_hook") && !left_out("switch_hook");
   bpf_map__set_max_entries(s->maps.cells,
                            cpus * static_cast<uint32_t>(cells_per_cpu));
+  bpf_map__set_max_entries(s->maps.latencies, cpus * SL_LATENCIES);
   bpf_map__set_max_entries(s->maps.cpus, cpus);
   bpf_map__set_max_entries(s->maps.rows, cpus);
   // A window's longest holds and waits, should all CPUs find theirs at once.
@@ -189,6 +237,12 @@ absl::Status HoldSampler::MapMemory() {
                      bpf_map__fd(s->maps.cells), 0);
   if (cells == MAP_FAILED) return FromErrno("map the cells", errno);
   cells_ = static_cast<const sl_cell*>(cells);
+  latencies_bytes_ =
+      PageUp(sizeof(sl_latency) * static_cast<size_t>(cpus_) * SL_LATENCIES);
+  void* latencies = mmap(nullptr, latencies_bytes_, PROT_READ, MAP_SHARED,
+                         bpf_map__fd(s->maps.latencies), 0);
+  if (latencies == MAP_FAILED) return FromErrno("map the latencies", errno);
+  latencies_ = static_cast<const sl_latency*>(latencies);
   void* cpus = mmap(nullptr, cpu_bytes_, PROT_READ, MAP_SHARED,
                     bpf_map__fd(s->maps.cpus), 0);
   if (cpus == MAP_FAILED) return FromErrno("map the per-CPU state", errno);
@@ -223,9 +277,10 @@ void HoldSampler::Attach() {
     bpf_program* program =
         bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
     if (program == nullptr || !bpf_program__autoload(program)) continue;
+    const bool kretprobe = a.kind == ProbeKind::kKretprobe;
     bpf_link* link =
-        a.kind == ProbeKind::kKprobe
-            ? bpf_program__attach_kprobe(program, false, a.target.c_str())
+        kretprobe || a.kind == ProbeKind::kKprobe
+            ? bpf_program__attach_kprobe(program, kretprobe, a.target.c_str())
             : bpf_program__attach(program);
     if (link == nullptr) {
       refused_.emplace_back(a.program, absl::StrCat("attach ", a.Probe(), ": ",
@@ -241,22 +296,8 @@ sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
   sl_cell total = {};
   for (int cpu = 0; cpu < cpus_; ++cpu) {
     const int position = cpu * cells_per_cpu_ + index;
-    const sl_cell* at = cells_ + position;
-    const auto* sequence =
-        reinterpret_cast<const std::atomic<uint32_t>*>(&at->sequence);
-    if (sequence->load(std::memory_order_acquire) == 0) continue;  // untouched
     sl_cell& stable = stable_cells_[position];
-    for (int attempt = 0; attempt < 16; ++attempt) {
-      const uint32_t before = sequence->load(std::memory_order_acquire);
-      if ((before & 1) != 0) continue;
-      sl_cell copy;
-      memcpy(&copy, at, sizeof(copy));
-      std::atomic_thread_fence(std::memory_order_acquire);
-      if (sequence->load(std::memory_order_relaxed) == before) {
-        stable = copy;
-        break;
-      }
-    }
+    if (!CopyStable(cells_ + position, &stable)) continue;
     const sl_cell& copy = stable;
     total.on_cpu_ns += copy.on_cpu_ns;
     total.unknown_ns += copy.unknown_ns;
@@ -269,6 +310,17 @@ sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
     AddDist(copy.hold, window, &total.hold);
     AddDist(copy.runnable, window, &total.runnable);
     AddDist(copy.blocked, window, &total.blocked);
+  }
+  return total;
+}
+
+sl_dist HoldSampler::ReadLatency(int index, uint32_t window) {
+  sl_dist total = {};
+  for (int cpu = 0; cpu < cpus_; ++cpu) {
+    const int position = cpu * SL_LATENCIES + index;
+    sl_latency& stable = stable_latencies_[position];
+    if (!CopyStable(latencies_ + position, &stable)) continue;
+    AddDist(stable.operations, window, &total);
   }
   return total;
 }
@@ -327,6 +379,20 @@ void HoldSampler::SetComps(const std::vector<sl_comp>& comps) {
     *const_cast<volatile __u32*>(&slot.base) = wanted.base;
     *const_cast<volatile __u64*>(&slot.comp) = wanted.comp;
   }
+}
+
+void HoldSampler::SetDrives(const std::vector<sl_drive>& drives) {
+  for (size_t i = 0; i < SL_DRIVES; ++i) {
+    sl_drive& slot = skeleton_->s->bss->drives[i];
+    const sl_drive wanted = i < drives.size() ? drives[i] : sl_drive{};
+    *const_cast<volatile __u64*>(&slot.zram) = 0;  // as in SetComps
+    *const_cast<volatile __u32*>(&slot.base) = wanted.base;
+    *const_cast<volatile __u64*>(&slot.zram) = wanted.zram;
+  }
+}
+
+void HoldSampler::SetCpu0Offset(uint64_t offset) {
+  *const_cast<volatile __u64*>(&skeleton_->s->bss->cpu0_offset) = offset;
 }
 
 void HoldSampler::SetLocks(

@@ -53,6 +53,8 @@ class HoldSampler {
   // current. A CPU whose program was preempted while it wrote the cell enters
   // with what it last had there in one piece; the rest comes next time.
   sl_cell ReadCell(int index, uint32_t window);
+  // Latency `index` likewise.
+  sl_dist ReadLatency(int index, uint32_t window);
   // Losses since loading, by enum sl_loss.
   std::vector<uint64_t> ReadLosses() const;
 
@@ -68,6 +70,9 @@ class HoldSampler {
   void SetWindow(uint32_t window);
 
   void SetComps(const std::vector<sl_comp>& comps);
+  void SetDrives(const std::vector<sl_drive>& drives);
+  // CpuOffset(0), for what all CPUs have alike.
+  void SetCpu0Offset(uint64_t offset);
   // Replaces all known locks.
   void SetLocks(const std::vector<std::pair<uint64_t, sl_lock>>& locks);
   // Replaces the owner probe's locks; one row per CPU, cpus() of them.
@@ -114,11 +119,14 @@ class HoldSampler {
   int cpus_ = 0;
   int cells_per_cpu_ = 0;
   const sl_cell* cells_ = nullptr;
+  const sl_latency* latencies_ = nullptr;
   const sl_cpu* cpu_ = nullptr;
   size_t cells_bytes_ = 0;
+  size_t latencies_bytes_ = 0;
   size_t cpu_bytes_ = 0;
   uint64_t map_bytes_ = 0;
   std::map<int, sl_cell> stable_cells_;  // last read in one piece
+  std::map<int, sl_latency> stable_latencies_;
   std::vector<uint64_t> known_locks_;
   std::vector<std::pair<std::string, std::string>> refused_;
 };

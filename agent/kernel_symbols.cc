@@ -26,6 +26,7 @@ constexpr const char* kFunctions[] = {
     "zcomp_stream_get", "zcomp_stream_put", "zcomp_cstrm_get",
     "zcomp_cstrm_put", "zcomp_dstrm_get", "zcomp_dstrm_put", "zcomp_compress",
     "zcomp_decompress", "recompress_store", "writeback_store",
+    "zram_submit_bio",
     // zswap, mm/zswap.c
     "zswap_store", "zswap_load", "zswap_frontswap_store",
     "zswap_frontswap_load", "zswap_decompress", "__zswap_decompress",

@@ -12,37 +12,91 @@
 namespace swaplock {
 namespace {
 
-// A program and the functions it may go on, best first.
+// A program and the functions it may go on, best first. Every function program
+// NAME has a twin NAME_k by kprobe.
 struct Row {
   const char* program;
   ProbeKind kind;
   std::vector<const char*> candidates;
-  bool required;
-  // The same as a kprobe, preferred where the kernel takes it: for functions
-  // that are entered without the lock. A task that is preempted inside an
-  // fentry program makes all others on its CPU lose that program's events
-  // until it runs again; kprobes run with preemption off. Under the lock that
-  // cannot happen: there is one holder per CPU.
-  const char* kprobe = nullptr;
+  enum Need {
+    kRequired,
+    kOptional,
+  } need;
+  enum Prefer {
+    kTrampoline,  // kprobe where it is refused
+    // For functions that are entered without the lock. A task that is preempted
+    // inside an fentry program makes all others on its CPU lose that program's
+    // events until it runs again; kprobes run with preemption off. Under the
+    // lock that cannot happen: there is one holder per CPU.
+    kKprobe,
+    kTrampolineOnly,
+  } prefer = kTrampoline;
+  // Of the twin; the default goes with `kind`.
+  ProbeKind twin = ProbeKind::kTracepoint;
+
+  ProbeKind TwinKind() const {
+    if (twin != ProbeKind::kTracepoint) return twin;
+    return kind == ProbeKind::kFentry ? ProbeKind::kKprobe
+                                      : ProbeKind::kKretprobe;
+  }
 };
 
-// zram since 4.7; the split into compression and decompression streams of the
-// October 2026 series has other functions and is not in this table yet.
-// https://docs.kernel.org/admin-guide/blockdev/zram.html names the files,
-// drivers/block/zram/zcomp.c the functions.
+constexpr ProbeKind kFentry = ProbeKind::kFentry;
+constexpr ProbeKind kFexit = ProbeKind::kFexit;
+
+// drivers/block/zram/zcomp.c; the sysfs files are those of
+// https://docs.kernel.org/admin-guide/blockdev/zram.html. The twin of the get
+// programs is entered, not left: see zram_hooks.bpf.h.
 const std::vector<Row>& ZramRows() {
   static const auto* const rows = new std::vector<Row>{
-      {"zram_get", ProbeKind::kFexit, {"zcomp_stream_get"}, true},
-      {"zram_put", ProbeKind::kFentry, {"zcomp_stream_put"}, true},
-      {"zram_compress", ProbeKind::kFentry, {"zcomp_compress"}, false},
-      {"zram_decompress", ProbeKind::kFentry, {"zcomp_decompress"}, false},
-      {"zram_recompress_begin",
-       ProbeKind::kFentry,
-       {"recompress_store"},
-       false},
-      {"zram_recompress_end", ProbeKind::kFexit, {"recompress_store"}, false},
-      {"zram_writeback_begin", ProbeKind::kFentry, {"writeback_store"}, false},
-      {"zram_writeback_end", ProbeKind::kFexit, {"writeback_store"}, false},
+      {"zram_get",
+       kFexit,
+       {"zcomp_stream_get", "zcomp_cstrm_get"},
+       Row::kRequired,
+       Row::kTrampoline,
+       ProbeKind::kKprobe},
+      {"zram_put",
+       kFentry,
+       {"zcomp_stream_put", "zcomp_cstrm_put"},
+       Row::kRequired},
+      {"zram_compress", kFentry, {"zcomp_compress"}, Row::kOptional},
+      {"zram_decompress", kFentry, {"zcomp_decompress"}, Row::kOptional},
+      {"zram_recompress_begin", kFentry, {"recompress_store"}, Row::kOptional},
+      {"zram_recompress_end", kFexit, {"recompress_store"}, Row::kOptional},
+      {"zram_writeback_begin", kFentry, {"writeback_store"}, Row::kOptional},
+      {"zram_writeback_end", kFexit, {"writeback_store"}, Row::kOptional},
+  };
+  return *rows;
+}
+
+// The October 2026 series: streams of their own for reads.
+const std::vector<Row>& ZramReadRows() {
+  static const auto* const rows = new std::vector<Row>{
+      {"zram_read_get",
+       kFexit,
+       {"zcomp_dstrm_get"},
+       Row::kRequired,
+       Row::kTrampoline,
+       ProbeKind::kKprobe},
+      {"zram_read_put", kFentry, {"zcomp_dstrm_put"}, Row::kRequired},
+  };
+  return *rows;
+}
+
+// Reads and writes as zram's callers see them. 5.9 on; swap came in by another
+// way up to 6.1 (zram_rw_page()), and is not seen there.
+const std::vector<Row>& ZramLatencyRows() {
+  static const auto* const rows = new std::vector<Row>{
+      {"zram_bio_begin",
+       kFentry,
+       {"zram_submit_bio"},
+       Row::kRequired,
+       Row::kTrampolineOnly},
+      {"zram_bio_end",
+       kFexit,
+       {"zram_submit_bio"},
+       Row::kRequired,
+       Row::kTrampolineOnly},
   };
   return *rows;
 }
@@ -53,23 +107,23 @@ const std::vector<Row>& ZramRows() {
 const std::vector<Row>& ZswapStoreRows() {
   static const auto* const rows = new std::vector<Row>{
       {"zswap_store_begin",
-       ProbeKind::kFentry,
+       kFentry,
        {"zswap_store", "zswap_frontswap_store"},
-       true,
-       "zswap_store_begin_k"},
+       Row::kRequired,
+       Row::kKprobe},
       {"zswap_store_end",
-       ProbeKind::kFexit,
+       kFexit,
        {"zswap_store", "zswap_frontswap_store"},
-       true},
+       Row::kRequired},
       // A function of its own since 6.16, before that inlined.
       {"zswap_acquire_store",
-       ProbeKind::kFentry,
+       kFentry,
        {"crypto_acomp_compress", "scomp_acomp_compress"},
-       true},
+       Row::kRequired},
       {"zswap_release_store",
-       ProbeKind::kFexit,
+       kFexit,
        {"zs_obj_write", "zpool_unmap_handle"},
-       true},
+       Row::kRequired},
   };
   return *rows;
 }
@@ -79,25 +133,25 @@ const std::vector<Row>& ZswapStoreRows() {
 const std::vector<Row>& ZswapLoadRows() {
   static const auto* const rows = new std::vector<Row>{
       {"zswap_load_begin",
-       ProbeKind::kFentry,
+       kFentry,
        {"zswap_decompress"},
-       true,
-       "zswap_load_begin_k"},
-      {"zswap_load_end", ProbeKind::kFexit, {"zswap_decompress"}, true},
+       Row::kRequired,
+       Row::kKprobe},
+      {"zswap_load_end", kFexit, {"zswap_decompress"}, Row::kRequired},
       {"zswap_acquire_load",
-       ProbeKind::kFentry,
+       kFentry,
        {"zs_obj_read_sg_begin", "zs_obj_read_begin", "zpool_map_handle"},
-       true},
+       Row::kRequired},
       {"zswap_release_load",
-       ProbeKind::kFexit,
+       kFexit,
        {"zs_obj_read_sg_end", "zs_obj_read_end", "scomp_acomp_decompress"},
-       true},
+       Row::kRequired},
       {"zswap_shrink_begin",
-       ProbeKind::kFentry,
+       kFentry,
        {"shrink_memcg_cb"},
-       false,
-       "zswap_shrink_begin_k"},
-      {"zswap_shrink_end", ProbeKind::kFexit, {"shrink_memcg_cb"}, false},
+       Row::kOptional,
+       Row::kKprobe},
+      {"zswap_shrink_end", kFexit, {"shrink_memcg_cb"}, Row::kOptional},
   };
   return *rows;
 }
@@ -107,31 +161,31 @@ const std::vector<Row>& ZswapLoadRows() {
 const std::vector<Row>& OldZswapLoadRows() {
   static const auto* const rows = new std::vector<Row>{
       {"zswap_load_begin",
-       ProbeKind::kFentry,
+       kFentry,
        {"zswap_load", "zswap_frontswap_load"},
-       true,
-       "zswap_load_begin_k"},
+       Row::kRequired,
+       Row::kKprobe},
       {"zswap_load_end",
-       ProbeKind::kFexit,
+       kFexit,
        {"zswap_load", "zswap_frontswap_load"},
-       true},
+       Row::kRequired},
       {"zswap_writeback_begin",
-       ProbeKind::kFentry,
+       kFentry,
        {"zswap_writeback_entry"},
-       false,
-       "zswap_writeback_begin_k"},
+       Row::kOptional,
+       Row::kKprobe},
       {"zswap_writeback_end",
-       ProbeKind::kFexit,
+       kFexit,
        {"zswap_writeback_entry"},
-       false},
+       Row::kOptional},
       {"zswap_acquire_load",
-       ProbeKind::kFentry,
+       kFentry,
        {"scomp_acomp_decompress"},
-       true},
+       Row::kRequired},
       {"zswap_release_load",
-       ProbeKind::kFexit,
+       kFexit,
        {"scomp_acomp_decompress"},
-       true},
+       Row::kRequired},
   };
   return *rows;
 }
@@ -151,11 +205,12 @@ class Planner {
         std::optional<Attachment> a = Choose(row);
         if (a.has_value()) {
           taken.push_back(*std::move(a));
-        } else if (row.required) {
+        } else if (row.need == Row::kRequired) {
           complete = false;
         }
       }
     }
+    if (complete && !Complete(taken)) complete = false;
     if (complete) {
       for (Attachment& a : taken) plan_.attachments.push_back(std::move(a));
     } else {
@@ -172,7 +227,11 @@ class Planner {
     std::vector<Row> rows;
     rows.reserve(programs.size());
     for (const auto& [program, tracepoint] : programs) {
-      rows.push_back({program, ProbeKind::kTracepoint, {tracepoint}, true});
+      rows.push_back({program,
+                      ProbeKind::kTracepoint,
+                      {tracepoint},
+                      Row::kRequired,
+                      Row::kTrampolineOnly});
     }
     return TakeGroup({rows});
   }
@@ -188,32 +247,55 @@ class Planner {
   Plan& plan() { return plan_; }
 
  private:
-  std::optional<Attachment> Choose(const Row& row) {
-    if (row.kprobe != nullptr) {
-      for (const char* target : row.candidates) {
-        if (!symbols_.HasFunction(target)) continue;
-        Attachment a{row.kprobe, ProbeKind::kKprobe, target};
-        const absl::Status status = Try(ProbeKind::kKprobe, target);
-        if (status.ok()) {
-          Say(a.Probe(), ProbeState::kAttached, "");
-          return a;
-        }
-        Say(a.Probe(), ProbeState::kRefused, status.message());
-      }
+  // By kprobe, a stream is known to be got by the work that follows, so that
+  // work must be seen.
+  bool Complete(const std::vector<Attachment>& taken) {
+    const auto has = [&taken](absl::string_view program) {
+      return std::any_of(taken.begin(), taken.end(), [&](const Attachment& a) {
+        return a.program == program;
+      });
+    };
+    if (!has("zram_get_k") && !has("zram_read_get_k")) return true;
+    if ((has("zram_compress") || has("zram_compress_k")) &&
+        (has("zram_decompress") || has("zram_decompress_k"))) {
+      return true;
     }
+    if (why_.empty()) {
+      why_ = "kprobes alone need zcomp_compress and zcomp_decompress";
+    }
+    return false;
+  }
+
+  // One program on the first of the row's functions that takes it.
+  std::optional<Attachment> ChooseKind(const Row& row, ProbeKind kind,
+                                       const std::string& program) {
     for (const char* target : row.candidates) {
-      const bool exists = row.kind == ProbeKind::kTracepoint
+      const bool exists = kind == ProbeKind::kTracepoint
                               ? symbols_.tracepoints.count(target) > 0
                               : symbols_.HasFunction(target);
       if (!exists) continue;
-      Attachment a{row.program, row.kind, target};
-      const absl::Status status = Try(row.kind, target);
+      Attachment a{program, kind, target};
+      const absl::Status status = Try(kind, target);
       if (status.ok()) {
         Say(a.Probe(), ProbeState::kAttached, "");
         return a;
       }
       Say(a.Probe(), ProbeState::kRefused, status.message());
-      if (row.required && why_.empty()) why_ = std::string(status.message());
+      if (row.need == Row::kRequired && why_.empty()) {
+        why_ = std::string(status.message());
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Attachment> Choose(const Row& row) {
+    const std::string twin = absl::StrCat(row.program, "_k");
+    if (row.prefer == Row::kKprobe) {
+      if (auto a = ChooseKind(row, row.TwinKind(), twin)) return a;
+    }
+    if (auto a = ChooseKind(row, row.kind, row.program)) return a;
+    if (row.prefer == Row::kTrampoline) {
+      if (auto a = ChooseKind(row, row.TwinKind(), twin)) return a;
     }
     if (std::none_of(
             row.candidates.begin(), row.candidates.end(),
@@ -228,7 +310,7 @@ class Planner {
               : std::string("this kernel has no type information (BTF)");
       Say(Attachment{row.program, row.kind, row.candidates[0]}.Probe(),
           ProbeState::kAbsent, reason);
-      if (row.required && why_.empty()) why_ = reason;
+      if (row.need == Row::kRequired && why_.empty()) why_ = reason;
     }
     return std::nullopt;
   }
@@ -236,6 +318,7 @@ class Planner {
   absl::Status Try(ProbeKind kind, const std::string& target) {
     const bool function =
         kind == ProbeKind::kFentry || kind == ProbeKind::kFexit;
+    if (kind == ProbeKind::kKretprobe) kind = ProbeKind::kKprobe;
     if (kind == ProbeKind::kKprobe && !kprobes_refused_.ok()) {
       return kprobes_refused_;
     }
@@ -288,6 +371,37 @@ LockModel ModelOf(const KernelMember* member) {
   return LockModel::kUnspecified;
 }
 
+// The kinds of the zram stream's lock, from its types.
+void StreamModels(const KernelSymbols& symbols, Plan* plan) {
+  if (const KernelMember* lock = symbols.Member("zcomp_strm.lock")) {
+    plan->zram_model = ModelOf(lock);
+    if (lock->type == "local_lock_t") {
+      // Without PREEMPT_RT a local_lock is preempt_disable() and has no size
+      // (include/linux/local_lock_internal.h), so the next member lies at its
+      // own offset.
+      const KernelMember* buffer = symbols.Member("zcomp_strm.buffer");
+      plan->zram_model =
+          buffer != nullptr && buffer->offset_bytes > lock->offset_bytes
+              ? LockModel::kLocalLock
+              : LockModel::kPreemptOff;
+    }
+    return;
+  }
+  const KernelMember* writing = symbols.Member("zcomp_cstrm.lock");
+  const KernelMember* reading = symbols.Member("zcomp_dstrm.lock");
+  if (writing == nullptr || reading == nullptr) return;
+  if (writing->type == "struct mutex") {
+    plan->zram_model = LockModel::kSplitMutex;
+  }
+  if (reading->type == "struct mutex") {
+    plan->zram_exclusive_model = LockModel::kSplitMutex;
+  } else if (reading->type == "struct rw_semaphore" &&
+             ReadingStreamSharedBy(symbols).how != SL_SHARED_NEVER) {
+    plan->zram_exclusive_model = LockModel::kRwsemExclusive;
+    plan->zram_shared_model = LockModel::kRwsemShared;
+  }
+}
+
 }  // namespace
 
 absl::string_view Name(ProbeKind kind) {
@@ -298,6 +412,8 @@ absl::string_view Name(ProbeKind kind) {
       return "fexit";
     case ProbeKind::kKprobe:
       return "kprobe";
+    case ProbeKind::kKretprobe:
+      return "kretprobe";
     case ProbeKind::kTracepoint:
       break;
   }
@@ -313,24 +429,27 @@ bool Plan::Attaches(absl::string_view program) const {
                      [&](const Attachment& a) { return a.program == program; });
 }
 
+SharedBy ReadingStreamSharedBy(const KernelSymbols& symbols) {
+  if (const KernelMember* flag = symbols.Member("zcomp_dstrm.excl_locked")) {
+    return {SL_SHARED_BY_FLAG, flag->offset_bytes};
+  }
+  if (const KernelMember* lock = symbols.Member("zcomp_dstrm.excl_lock")) {
+    return {SL_SHARED_BY_EXCL_LOCK, lock->offset_bytes};
+  }
+  return {};
+}
+
 Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
   Planner planner(symbols, try_attach);
   Plan& plan = planner.plan();
 
   // Lock models come from the types alone.
-  const KernelMember* stream_lock = symbols.Member("zcomp_strm.lock");
-  plan.zram_model = ModelOf(stream_lock);
-  if (stream_lock != nullptr && stream_lock->type == "local_lock_t") {
-    // Without PREEMPT_RT a local_lock is preempt_disable() and has no size
-    // (include/linux/local_lock_internal.h), so the next member lies at its
-    // own offset.
-    const KernelMember* buffer = symbols.Member("zcomp_strm.buffer");
-    plan.zram_model =
-        buffer != nullptr && buffer->offset_bytes > stream_lock->offset_bytes
-            ? LockModel::kLocalLock
-            : LockModel::kPreemptOff;
-  }
+  StreamModels(symbols, &plan);
   plan.zswap_model = ModelOf(symbols.Member("crypto_acomp_ctx.mutex"));
+  if (symbols.Member("crypto_acomp_ctx.decomp") != nullptr) {
+    plan.zswap_model = LockModel::kSplitMutex;
+    plan.zswap_lock_free_loads = true;
+  }
   plan.size_class_model = ModelOf(symbols.Member("size_class.lock"));
   plan.pool_model = ModelOf(symbols.Member("zs_pool.lock"));
   if (plan.pool_model == LockModel::kUnspecified) {
@@ -346,23 +465,35 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
     plan.not_measured.push_back(absl::StrCat("waits: ", planner.why(), "."));
   }
 
-  const bool zram_loaded = stream_lock != nullptr;
+  const bool zram_loaded = plan.zram_model != LockModel::kUnspecified;
   planner.ForgetWhy();
-  if (planner.TakeGroup({ZramRows()})) {
-    plan.zram_hold = Tier::kExact;
+  std::vector<std::vector<Row>> zram_rows = {ZramRows()};
+  if (plan.SplitStreams()) zram_rows.push_back(ZramReadRows());
+  if (planner.TakeGroup(zram_rows)) {
+    plan.zram_hold =
+        plan.Attaches("zram_get_k") ? Tier::kBracket : Tier::kExact;
   }
   const std::string zram_why = planner.why();
+  planner.ForgetWhy();
+  if (zram_loaded && planner.TakeGroup({ZramLatencyRows()})) {
+    plan.zram_latency = Tier::kExact;
+  }
+  const std::string zram_latency_why = planner.why();
   planner.ForgetWhy();
   const bool new_loads = symbols.HasFunction("zswap_decompress");
   if (planner.TakeGroup({ZswapStoreRows(),
                          new_loads ? ZswapLoadRows() : OldZswapLoadRows()})) {
     plan.zswap_hold = Tier::kBracket;
+    // A kretprobe does not see every exit.
+    if (plan.Attaches("zswap_store_end") && plan.Attaches("zswap_load_end")) {
+      plan.zswap_latency = Tier::kExact;
+    }
   }
   const std::string zswap_why = planner.why();
   planner.ForgetWhy();
 
   const bool hooks =
-      plan.zram_hold == Tier::kExact || plan.zswap_hold == Tier::kBracket;
+      CountsHolds(plan.zram_hold) || CountsHolds(plan.zswap_hold);
   if (hooks && !planner.TakeTracepoints({{"switch_hook", "sched_switch"}})) {
     plan.not_measured.push_back(absl::StrCat(
         "the blocked part of holds that slept (it is \"unknown\"): ",
@@ -372,10 +503,12 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
 
   // Where hold hooks are refused, tracepoints still find every preempted or
   // blocked owner of a mutex.
-  const bool zram_owner = plan.zram_hold == Tier::kUnspecified &&
-                          plan.zram_model == LockModel::kMutex;
-  const bool zswap_owner = plan.zswap_hold == Tier::kUnspecified &&
-                           plan.zswap_model == LockModel::kMutex;
+  const auto owned = [](Tier hold, LockModel model) {
+    return hold == Tier::kUnspecified &&
+           (model == LockModel::kMutex || model == LockModel::kSplitMutex);
+  };
+  const bool zram_owner = owned(plan.zram_hold, plan.zram_model);
+  const bool zswap_owner = owned(plan.zswap_hold, plan.zswap_model);
   if ((zram_owner || zswap_owner) &&
       planner.TakeTracepoints({{"owner_switch", "sched_switch"},
                                {"owner_wakeup", "sched_wakeup"}})) {
@@ -387,19 +520,40 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
                                absl::string_view why) {
     if (CountsHolds(tier)) return;
     plan.not_measured.push_back(absl::StrCat(
-        lock, ": acquisitions, hold time and on-CPU time, because ", why,
+        lock,
+        ": acquisitions, hold time, on-CPU time and the operations' "
+        "latency, because ",
+        why,
         tier == Tier::kOwnerProbe
             ? "; its owners' off-CPU intervals are found by tracepoints."
             : "."));
   };
   if (zram_loaded) {
     explain("zram stream lock", plan.zram_hold, zram_why);
+    if (plan.zram_hold == Tier::kOwnerProbe &&
+        plan.zram_shared_model != LockModel::kUnspecified) {
+      plan.not_measured.push_back(
+          "zram's streams for reads: a semaphore that several hold names no "
+          "owner, so tracepoints see only who waits for it.");
+    }
+    if (CountsHolds(plan.zram_hold) &&
+        plan.zram_latency == Tier::kUnspecified) {
+      plan.not_measured.push_back(
+          absl::StrCat("zram: latency of whole operations, because ",
+                       zram_latency_why, "."));
+    }
   } else {
     plan.not_measured.push_back(
         "zram: its module is not loaded, or carries no type information "
         "(BTF); it is looked for again at each window.");
   }
   explain("zswap lock", plan.zswap_hold, zswap_why);
+  if (plan.zswap_latency == Tier::kUnspecified &&
+      CountsHolds(plan.zswap_hold)) {
+    plan.not_measured.push_back(
+        "zswap: latency of whole operations, because a kretprobe does not see "
+        "every exit.");
+  }
 
   if (planner.TakeTracepoints({{"disk_seen", "block_bio_queue"}})) {
     // Attached only for the moment in which the agent reads a sector.
@@ -410,10 +564,16 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
 std::string FormatPlan(const Plan& plan) {
   std::string out = absl::StrCat(
       "zram stream: model ", Name(plan.zram_model), ", holds ",
-      Name(plan.zram_hold), "\nzswap: model ", Name(plan.zswap_model),
-      ", holds ", Name(plan.zswap_hold), "\nzsmalloc: size class ",
-      Name(plan.size_class_model), ", pool ", Name(plan.pool_model),
-      "\nwaits: ", Name(plan.wait), "\n");
+      Name(plan.zram_hold), ", operations ", Name(plan.zram_latency),
+      plan.SplitStreams() ? absl::StrCat("\nzram reads: models ",
+                                         Name(plan.zram_exclusive_model), ", ",
+                                         Name(plan.zram_shared_model))
+                          : "",
+      "\nzswap: model ", Name(plan.zswap_model),
+      plan.zswap_lock_free_loads ? ", loads may be lock-free" : "", ", holds ",
+      Name(plan.zswap_hold), ", operations ", Name(plan.zswap_latency),
+      "\nzsmalloc: size class ", Name(plan.size_class_model), ", pool ",
+      Name(plan.pool_model), "\nwaits: ", Name(plan.wait), "\n");
   for (const Attachment& a : plan.attachments) {
     absl::StrAppend(&out, "attach ", a.program, " ", a.Probe(), "\n");
   }

@@ -16,15 +16,16 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "agent/bpf/hold_record.h"
 #include "agent/kernel_symbols.h"
 #include "common/cell.h"
 #include "common/window.h"
 
 namespace swaplock {
 
-enum class ProbeKind { kFentry, kFexit, kKprobe, kTracepoint };
+enum class ProbeKind { kFentry, kFexit, kKprobe, kKretprobe, kTracepoint };
 
-// "fentry", "fexit", "kprobe", "tp_btf".
+// "fentry", "fexit", "kprobe", "kretprobe", "tp_btf".
 absl::string_view Name(ProbeKind kind);
 
 // One program on one function or tracepoint.
@@ -47,17 +48,37 @@ struct Plan {
   // One sentence per thing this host cannot measure, and why.
   std::vector<std::string> not_measured;
 
+  // Of the one stream, or of the one that writes compress with.
   LockModel zram_model = LockModel::kUnspecified;
+  // Split streams: of the one that reads decompress with, held alone and
+  // shared. kUnspecified: there is none, or it is never held that way.
+  LockModel zram_exclusive_model = LockModel::kUnspecified;
+  LockModel zram_shared_model = LockModel::kUnspecified;
   LockModel zswap_model = LockModel::kUnspecified;
+  // Loads may take no lock, depending on the compressor (separate requests).
+  bool zswap_lock_free_loads = false;
   Tier zram_hold = Tier::kUnspecified;
   Tier zswap_hold = Tier::kUnspecified;
   // Of the zram stream and of the zswap lock. kUnspecified: waits not measured.
   Tier wait = Tier::kUnspecified;
   LockModel size_class_model = LockModel::kUnspecified;
   LockModel pool_model = LockModel::kUnspecified;
+  // Of whole operations.
+  Tier zram_latency = Tier::kUnspecified;
+  Tier zswap_latency = Tier::kUnspecified;
 
+  bool SplitStreams() const {
+    return zram_exclusive_model != LockModel::kUnspecified;
+  }
   bool Attaches(absl::string_view program) const;
 };
+
+// What a kernel's zcomp_dstrm has to tell a holder that is alone from several.
+struct SharedBy {
+  sl_shared_by how = SL_SHARED_NEVER;
+  uint32_t offset_bytes = 0;
+};
+SharedBy ReadingStreamSharedBy(const KernelSymbols& symbols);
 
 // The plan for a kernel. `try_attach` is asked at most once per probe, and no
 // more about function hooks once the kernel has refused one for lack of

@@ -50,7 +50,9 @@ TEST_P(LockCatalogTest, RecordedListsSurviveTheirText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LockCatalogTest,
-                         testing::Values("6.1", "6.12", "6.18", "7.3"));
+                         testing::Values("6.1", "6.12", "6.18", "7.3",
+                                         "7.3-plain", "7.3-patched",
+                                         "7.3-zram-split"));
 
 TEST(LockCatalogTest, KnowsEachGenerationsLock) {
   EXPECT_EQ(MakePlan(Recorded("6.12"), Permit).zram_model,
@@ -76,6 +78,67 @@ TEST(LockCatalogTest, WithoutFunctionHooksTheOwnerProbeTakesOver) {
   EXPECT_FALSE(plan.Attaches("switch_hook"));
   ASSERT_EQ(plan.not_measured.size(), 2u);
   EXPECT_NE(plan.not_measured[0].find("EPERM"), std::string::npos);
+}
+
+absl::Status RefuseTrampolines(ProbeKind kind, const std::string& target) {
+  return kind == ProbeKind::kFentry || kind == ProbeKind::kFexit
+             ? absl::PermissionDeniedError("load " + target + ": EPERM")
+             : absl::OkStatus();
+}
+
+TEST(LockCatalogTest, KprobesStandInForTrampolines) {
+  for (const char* kernel : {"6.1", "6.12", "6.18", "7.3", "7.3-patched"}) {
+    SCOPED_TRACE(kernel);
+    const Plan plan = MakePlan(Recorded(kernel), RefuseTrampolines);
+    EXPECT_EQ(plan.zram_hold, Tier::kBracket);
+    EXPECT_EQ(plan.zswap_hold, Tier::kBracket);
+    EXPECT_TRUE(plan.Attaches("zram_get_k"));
+    EXPECT_TRUE(plan.Attaches("zram_compress_k"));
+    EXPECT_TRUE(plan.Attaches("zswap_release_store_k"));
+    EXPECT_TRUE(plan.Attaches("switch_hook"));
+    // A kretprobe misses exits where many tasks are inside.
+    EXPECT_EQ(plan.zram_latency, Tier::kUnspecified);
+    EXPECT_EQ(plan.zswap_latency, Tier::kUnspecified);
+  }
+}
+
+// By kprobe the work after the get says that the stream was got.
+TEST(LockCatalogTest, KprobesAloneNeedTheWork) {
+  KernelSymbols symbols = Recorded("6.18");
+  symbols.functions.erase("zcomp_decompress");
+  const Plan plan = MakePlan(symbols, RefuseTrampolines);
+  EXPECT_EQ(plan.zram_hold, Tier::kOwnerProbe);
+  EXPECT_FALSE(plan.Attaches("zram_get_k"));
+}
+
+TEST(LockCatalogTest, SplitStreamsHaveTheirOwnHooksAndModels) {
+  const Plan plan = MakePlan(Recorded("7.3-patched"), Permit);
+  EXPECT_EQ(plan.zram_hold, Tier::kExact);
+  EXPECT_EQ(plan.zram_model, LockModel::kSplitMutex);
+  EXPECT_EQ(plan.zram_exclusive_model, LockModel::kRwsemExclusive);
+  EXPECT_EQ(plan.zram_shared_model, LockModel::kRwsemShared);
+  EXPECT_TRUE(plan.Attaches("zram_get"));
+  EXPECT_TRUE(plan.Attaches("zram_read_get"));
+  EXPECT_TRUE(plan.Attaches("zram_read_put"));
+  EXPECT_EQ(plan.zswap_model, LockModel::kSplitMutex);
+  EXPECT_TRUE(plan.zswap_lock_free_loads);
+}
+
+// The series' first version, and its third, as its mails describe them.
+TEST(LockCatalogTest, KnowsTheOtherVersionsOfSplitStreams) {
+  KernelSymbols first = Recorded("7.3-patched");
+  first.members["zcomp_dstrm.lock"].type = "struct mutex";
+  first.members.erase("zcomp_dstrm.excl_locked");
+  const Plan mutexes = MakePlan(first, Permit);
+  EXPECT_EQ(mutexes.zram_exclusive_model, LockModel::kSplitMutex);
+  EXPECT_EQ(mutexes.zram_shared_model, LockModel::kUnspecified);
+
+  KernelSymbols third = Recorded("7.3-patched");
+  third.members.erase("zcomp_dstrm.excl_locked");
+  third.members["zcomp_dstrm.excl_lock"] = {40, "struct mutex"};
+  EXPECT_EQ(ReadingStreamSharedBy(third).how, SL_SHARED_BY_EXCL_LOCK);
+  EXPECT_EQ(ReadingStreamSharedBy(third).offset_bytes, 40u);
+  EXPECT_EQ(MakePlan(third, Permit).zram_shared_model, LockModel::kRwsemShared);
 }
 
 // With preemption off there is no owner to find: nothing measures its holds.

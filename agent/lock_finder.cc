@@ -1,6 +1,7 @@
 #include "agent/lock_finder.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -30,11 +31,27 @@ absl::StatusOr<ZramLocks> FindZramLocks(const KernelSymbols& symbols,
   ZramLocks out;
   const KernelMember* comps = symbols.Member("zram.comps");
   if (comps == nullptr) comps = symbols.Member("zram.comp");  // up to 6.1
-  const KernelMember* stream = symbols.Member("zcomp.stream");
-  const KernelMember* lock = symbols.Member("zcomp_strm.lock");
-  if (comps == nullptr || stream == nullptr || lock == nullptr) {
+  // Where struct zcomp points to its streams, and where their locks lie.
+  struct Streams {
+    Role role;
+    const KernelMember* pointer;
+    const KernelMember* lock;
+  };
+  std::vector<Streams> all;
+  for (const auto& [role, pointer, lock] :
+       {std::tuple{Role::kStream, "zcomp.stream", "zcomp_strm.lock"},
+        std::tuple{Role::kCompressStream, "zcomp.cstream", "zcomp_cstrm.lock"},
+        std::tuple{Role::kDecompressStream, "zcomp.dstream",
+                   "zcomp_dstrm.lock"},
+        std::tuple{Role::kDecompressStream, "zcomp.dstream",
+                   "zcomp_dstrm.excl_lock"}}) {
+    const Streams s = {role, symbols.Member(pointer), symbols.Member(lock)};
+    if (s.pointer != nullptr && s.lock != nullptr) all.push_back(s);
+  }
+  if (comps == nullptr || all.empty()) {
     return absl::NotFoundError(
-        "the kernel's types lack zram.comps, zcomp.stream or zcomp_strm.lock");
+        "the kernel's types lack zram.comps, or zcomp.stream and the locks of "
+        "streams");
   }
   const size_t count = std::min<size_t>(Elements(comps->type), 8);
   for (size_t i = 0; i < count; ++i) {
@@ -44,10 +61,14 @@ absl::StatusOr<ZramLocks> FindZramLocks(const KernelSymbols& symbols,
         read(zram + comps->offset_bytes + 8 * i, &c.comp, sizeof(c.comp));
     if (!status.ok()) return status;
     if (!IsKernelAddress(c.comp)) continue;
-    uint64_t streams = 0;  // a per-CPU pointer: small on some architectures
-    status = read(c.comp + stream->offset_bytes, &streams, sizeof(streams));
-    if (!status.ok()) return status;
-    c.stream_lock = streams + lock->offset_bytes;
+    for (const Streams& s : all) {
+      uint64_t streams = 0;  // a per-CPU pointer: small on some architectures
+      status =
+          read(c.comp + s.pointer->offset_bytes, &streams, sizeof(streams));
+      if (!status.ok()) return status;
+      c.locks.push_back({s.role, s.lock->type == "struct mutex",
+                         streams + s.lock->offset_bytes});
+    }
     out.compressors.push_back(c);
   }
 

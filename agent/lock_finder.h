@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/kernel_symbols.h"
+#include "common/cell.h"
 
 namespace swaplock {
 
@@ -23,10 +24,17 @@ namespace swaplock {
 using ReadKernel =
     std::function<absl::Status(uint64_t address, void* out, size_t bytes)>;
 
+// A compressor's lock, one per CPU.
+struct StreamLock {
+  Role role = Role::kStream;  // kStream, kCompressStream or kDecompressStream
+  bool mutex = true;          // else a semaphore, whose owner cannot be told
+  uint64_t pointer = 0;       // per CPU: add CpuOffset(cpu)
+};
+
 struct ZramCompressor {
-  int priority = 0;          // 0: the primary algorithm
-  uint64_t comp = 0;         // struct zcomp *
-  uint64_t stream_lock = 0;  // per-CPU pointer to the lock; add CpuOffset(cpu)
+  int priority = 0;   // 0: the primary algorithm
+  uint64_t comp = 0;  // struct zcomp *
+  std::vector<StreamLock> locks;
 };
 
 struct ZramLocks {

@@ -4,6 +4,9 @@
 
 #include <cstring>
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "agent/device_cells.h"
 
@@ -67,7 +70,10 @@ TEST(LockFinderTest, FindsStreamsAndPoolLocks) {
   ASSERT_TRUE(locks.ok()) << locks.status();
   ASSERT_EQ(locks->compressors.size(), 2u);
   EXPECT_EQ(locks->compressors[0].comp, FakeKernel::kComp);
-  EXPECT_EQ(locks->compressors[0].stream_lock, 0x30080u);
+  ASSERT_EQ(locks->compressors[0].locks.size(), 1u);
+  EXPECT_EQ(locks->compressors[0].locks[0].pointer, 0x30080u);
+  EXPECT_EQ(locks->compressors[0].locks[0].role, Role::kStream);
+  EXPECT_TRUE(locks->compressors[0].locks[0].mutex);
   EXPECT_EQ(locks->compressors[1].priority, 2);
   EXPECT_EQ(locks->pool_lock, FakeKernel::kPool + 2120);
   EXPECT_EQ(locks->class_locks,
@@ -113,7 +119,8 @@ DeviceLocks Device(const std::string& name, uint64_t comp) {
   DeviceLocks d;
   d.device.name = name;
   d.device.algorithms = {"zstd"};
-  d.locks.compressors = {{0, comp, 0x30080}};
+  d.zram = 0xffff888000001000 + comp;
+  d.locks.compressors = {{0, comp, {{Role::kStream, true, 0x30080}}}};
   d.locks.pool_lock = 0xffff888000003848;
   d.locks.class_locks = {0xffff888000008000};
   return d;
@@ -141,7 +148,7 @@ TEST(DeviceCellsTest, DevicesWithoutCellsLeftAreNamed) {
   WindowBuilder builder;
   const LockTables tables = AssignCells(
       ExactPlan(), {Device("zram0", 1), Device("zram1", 2)}, {"", {}}, {0x1000},
-      SL_BASE_DEVICES + SL_OPS + SL_ZS_CELLS, &builder);
+      FirstDeviceCell(ExactPlan()) + DeviceCells(ExactPlan(), 1), &builder);
   EXPECT_EQ(tables.comps.size(), 1u);
   EXPECT_EQ(tables.left_out, std::vector<std::string>{"zram1"});
 }
@@ -166,6 +173,65 @@ TEST(DeviceCellsTest, ALockWithPreemptionOffHasNoWaiters) {
       AssignCells(plan, {device}, {"", {}}, {0x1000}, 64, &builder);
   EXPECT_TRUE(tables.locks.empty());
   EXPECT_EQ(tables.comps.size(), 1u);
+}
+
+TEST(DeviceCellsTest, SplitStreamsHaveCellsByRoleAndMode) {
+  Plan plan = ExactPlan();
+  plan.zram_model = LockModel::kSplitMutex;
+  plan.zram_exclusive_model = LockModel::kRwsemExclusive;
+  plan.zram_shared_model = LockModel::kRwsemShared;
+  DeviceLocks device = Device("zram0", 1);
+  device.locks.compressors = {{0,
+                               1,
+                               {{Role::kCompressStream, true, 0x30080},
+                                {Role::kDecompressStream, false, 0x30100}}}};
+  WindowBuilder builder;
+  const LockTables tables =
+      AssignCells(plan, {device}, {"", {}}, {0x1000}, 64, &builder);
+  ASSERT_EQ(tables.comps.size(), 1u);
+  const int base = static_cast<int>(tables.comps[0].base);
+  const CellMeaning& write =
+      builder.meanings().at(base + SL_LANE_STREAM * SL_OPS + SL_OP_STORE);
+  EXPECT_EQ(write.key.role, Role::kCompressStream);
+  EXPECT_EQ(write.lock_model, LockModel::kSplitMutex);
+  const CellMeaning& shared =
+      builder.meanings().at(base + SL_LANE_SHARED * SL_OPS + SL_OP_LOAD);
+  EXPECT_EQ(shared.key.role, Role::kDecompressStream);
+  EXPECT_EQ(shared.key.mode, Mode::kShared);
+  EXPECT_EQ(shared.lock_model, LockModel::kRwsemShared);
+  const CellMeaning& alone =
+      builder.meanings().at(base + SL_LANE_EXCLUSIVE * SL_OPS + SL_OP_LOAD);
+  EXPECT_EQ(alone.key.mode, Mode::kExclusive);
+  // No two cells mean the same.
+  std::set<CellKey> keys;
+  for (const auto& [index, meaning] : builder.meanings()) {
+    EXPECT_TRUE(keys.insert(meaning.key).second) << index;
+  }
+  // A semaphore has no owner to probe for.
+  EXPECT_EQ(tables.rows[0].lock[0], 0x31080u);
+  EXPECT_EQ(tables.rows[0].lock[1], 0u);
+}
+
+TEST(DeviceCellsTest, OperationsOfADeviceHaveTheirOwnLatency) {
+  Plan plan = ExactPlan();
+  plan.zram_latency = Tier::kExact;
+  plan.zswap_latency = Tier::kExact;
+  std::vector<DeviceLocks> devices;
+  for (int i = 0; i < SL_DRIVES + 1; ++i) {
+    devices.push_back(
+        Device("zram" + std::to_string(i), static_cast<uint64_t>(i) + 1));
+  }
+  WindowBuilder builder;
+  const LockTables tables =
+      AssignCells(plan, devices, {"lzo", {}}, {0x1000}, 64, &builder);
+  ASSERT_EQ(tables.drives.size(), size_t{SL_DRIVES});  // the fifth has none
+  const LatencyMeaning& read = builder.latency_meanings().at(
+      static_cast<int>(tables.drives[1].base) + SL_OP_LOAD);
+  EXPECT_EQ(read.key.device, "zram1");
+  EXPECT_EQ(read.key.operation, Operation::kRead);
+  EXPECT_EQ(read.key.role, Role::kUnspecified);
+  EXPECT_EQ(read.lock_model, LockModel::kMutex);
+  EXPECT_FALSE(read.only_if_used);
 }
 
 TEST(DeviceCellsTest, TheOwnerProbeCannotTellOperationsApart) {

@@ -102,7 +102,9 @@ absl::Status ProbeTrial::TryKprobe(const std::string& target) {
 }
 
 absl::Status ProbeTrial::Try(ProbeKind kind, const std::string& target) {
-  if (kind == ProbeKind::kKprobe) return TryKprobe(target);
+  if (kind == ProbeKind::kKprobe || kind == ProbeKind::kKretprobe) {
+    return TryKprobe(target);  // what takes the one takes the other
+  }
   LIBBPF_OPTS(bpf_prog_load_opts, options);
   if (kind == ProbeKind::kTracepoint) {
     const int id = libbpf_find_vmlinux_btf_id(target.c_str(), BPF_TRACE_RAW_TP);

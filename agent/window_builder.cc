@@ -105,4 +105,37 @@ std::vector<Cell> WindowBuilder::TakeCells(const std::map<int, sl_cell>& totals,
   return out;
 }
 
+void WindowBuilder::SetLatencyMeaning(int index, LatencyMeaning meaning) {
+  latency_used_.erase(index);
+  meaning.key.device = PlainText(meaning.key.device);
+  meaning.key.algorithm = PlainText(meaning.key.algorithm);
+  latency_meanings_[index] = std::move(meaning);
+}
+
+std::vector<Cell> WindowBuilder::TakeOperations(
+    const std::map<int, sl_dist>& totals) {
+  std::map<CellKey, Cell> out;
+  for (const auto& [index, meaning] : latency_meanings_) {
+    const auto at = totals.find(index);
+    if (at == totals.end()) continue;
+    Cell cell;
+    cell.key = meaning.key;
+    cell.lock_model = meaning.lock_model;
+    cell.latency_tier = meaning.tier;
+    cell.latency = TakeDistribution(at->second, &latency_before_[index]);
+    if (!cell.Empty()) latency_used_.insert(index);
+    if (meaning.only_if_used && latency_used_.count(index) == 0) continue;
+    const auto [same, news] = out.emplace(meaning.key, cell);
+    if (news || cell.Empty()) continue;
+    if (same->second.Empty()) {
+      same->second = std::move(cell);
+    } else {
+      same->second.Merge(cell);
+    }
+  }
+  std::vector<Cell> cells;
+  for (auto& [key, cell] : out) cells.push_back(std::move(cell));
+  return cells;
+}
+
 }  // namespace swaplock

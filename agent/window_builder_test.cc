@@ -139,6 +139,46 @@ TEST(WindowBuilderTest, AMaximumThatWasMissedIsItsBucketsLowerEnd) {
   EXPECT_LE(late[0].hold.max_ns, 50'000'000u);
 }
 
+LatencyMeaning Load(LockModel model, bool only_if_used) {
+  LatencyMeaning m;
+  m.key.subsystem = Subsystem::kZswap;
+  m.key.operation = Operation::kLoad;
+  m.lock_model = model;
+  m.tier = Tier::kExact;
+  m.only_if_used = only_if_used;
+  return m;
+}
+
+// A load that takes a lock and one that takes none are one operation.
+TEST(WindowBuilderTest, OperationsSayWhichLockTheyTook) {
+  WindowBuilder builder;
+  builder.SetLatencyMeaning(1, Load(LockModel::kSplitMutex, false));
+  builder.SetLatencyMeaning(6, Load(LockModel::kNone, true));
+  sl_dist locked = {};
+  sl_dist free = {};
+  const auto take = [&] {
+    std::vector<Cell> cells = builder.TakeOperations({{1, locked}, {6, free}});
+    EXPECT_EQ(cells.size(), 1u);
+    return cells.at(0);
+  };
+  // Nothing happened, and that was measured.
+  EXPECT_EQ(take().latency_tier, Tier::kExact);
+  EXPECT_EQ(take().latency.Count(), 0u);
+  sl_dist_add(&free, 700, 1);
+  Cell cell = take();
+  EXPECT_EQ(cell.lock_model, LockModel::kNone);
+  EXPECT_EQ(cell.latency.Count(), 1u);
+  EXPECT_EQ(cell.latency.sum_ns, 700u);
+  sl_dist_add(&locked, 900, 1);
+  EXPECT_EQ(take().lock_model, LockModel::kSplitMutex);
+  // The compressor was changed in mid-window: both, so neither.
+  sl_dist_add(&locked, 900, 1);
+  sl_dist_add(&free, 700, 1);
+  cell = take();
+  EXPECT_EQ(cell.lock_model, LockModel::kUnspecified);
+  EXPECT_EQ(cell.latency.Count(), 2u);
+}
+
 TEST(WindowBuilderTest, NoNameMakesAWindowUnparseable) {
   for (const char* name :
        {"fourteen bytes\xc3", "\xff\xfe\x80", "a\nb\x1b[31m"}) {

@@ -258,8 +258,7 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& in) {
       !v1::Role_IsValid(in.key().role()) ||
       !v1::Mode_IsValid(in.key().mode()) ||
       !v1::LockModel_IsValid(in.lock_model()) ||
-      !v1::Tier_IsValid(in.hold_tier()) ||
-      !v1::Tier_IsValid(in.wait_tier()) ||
+      !v1::Tier_IsValid(in.hold_tier()) || !v1::Tier_IsValid(in.wait_tier()) ||
       !v1::Tier_IsValid(in.latency_tier())) {
     return Bad("a cell has an enumeration value this version does not know");
   }

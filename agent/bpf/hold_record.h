@@ -70,6 +70,22 @@ enum sl_op {
 };
 #define SL_OPS 5
 
+/* A zram compressor's cells: SL_OPS for each of these. A kernel with one stream
+ * for both directions has the first only. */
+enum sl_lane {
+  SL_LANE_STREAM = 0,    /* the one stream, or that of writes */
+  SL_LANE_EXCLUSIVE = 1, /* that of reads, held alone */
+  SL_LANE_SHARED = 2,    /* that of reads, held by several */
+};
+#define SL_LANES 3
+
+/* How the holder of a reading stream is told to be alone. */
+enum sl_shared_by {
+  SL_SHARED_NEVER = 0,        /* a mutex: always alone */
+  SL_SHARED_BY_FLAG = 1,      /* unless zcomp_dstrm.excl_locked */
+  SL_SHARED_BY_EXCL_LOCK = 2, /* unless zcomp_dstrm.excl_lock is its own */
+};
+
 /* A zsmalloc pool's cells: its size classes' locks and its own lock. */
 enum sl_zsmalloc {
   SL_ZS_CLASS = 0,
@@ -78,10 +94,32 @@ enum sl_zsmalloc {
 };
 #define SL_ZS_CELLS 3
 
-/* Fixed cells; those of zram devices and their pools follow. */
+/* Fixed cells; those of zram devices and their pools follow. With split streams
+ * the second group has SL_OPS for each lane. */
 #define SL_BASE_ZSWAP 0
 #define SL_BASE_ZRAM_OTHER SL_OPS /* streams of devices not known (yet) */
-#define SL_BASE_DEVICES (2 * SL_OPS)
+
+/* Latency of whole operations. Fixed groups of SL_OPS; devices follow. */
+#define SL_LATENCY_ZSWAP 0
+#define SL_LATENCY_ZSWAP_LOCK_FREE SL_OPS
+#define SL_LATENCY_ZRAM_OTHER (2 * SL_OPS)
+#define SL_LATENCY_DEVICES (3 * SL_OPS)
+#define SL_DRIVES 4
+#define SL_LATENCIES (SL_LATENCY_DEVICES + SL_DRIVES * SL_OPS)
+
+struct sl_latency {
+  __u32 sequence; /* as in sl_cell */
+  __u32 reserved;
+  struct sl_dist operations;
+};
+SL_STATIC_ASSERT(sizeof(struct sl_latency) == 8 + 984, "struct sl_latency");
+
+/* A zram device and where the latency of its operations goes. */
+struct sl_drive {
+  __u64 zram; /* struct zram *, or 0 */
+  __u32 base;
+  __u32 reserved;
+};
 
 enum sl_loss {
   SL_LOSS_NONE = 0,

@@ -3,171 +3,9 @@
  * the running kernel; the agent loads only those. Function programs have no
  * target here: it is set before loading.
  */
-#include "agent/bpf/hold_time.bpf.h"
 #include "agent/bpf/owner_probe.bpf.h"
-
-/* --- zram: the stream's functions are called with and return the lock ---- */
-
-SL_INLINE __u32 sl_comp_base(__u64 comp) {
-  for (int i = 0; i < SL_COMPS; i++)
-    if (comps[i].comp == comp) return comps[i].base;
-  return SL_BASE_ZRAM_OTHER;
-}
-
-/* zcomp_stream_get(comp) returns the stream, its lock taken. */
-SEC("fexit")
-int BPF_PROG(zram_get, void* comp, void* stream) {
-  struct sl_task* task = sl_task_make();
-  if (task)
-    sl_acquired(task, SL_CLASS_ZRAM, sl_comp_base((__u64)comp), SL_OP_ANY,
-                (__u64)stream + zram_lock_offset);
-  return 0;
-}
-
-SEC("fentry")
-int BPF_PROG(zram_put) {
-  struct sl_task* task = sl_task_find();
-  if (task)
-    sl_released(ctx, task, SL_CLASS_ZRAM);
-  else if (armed)
-    sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
-  return 0;
-}
-
-/* zcomp_compress() and zcomp_decompress() tell what the hold is for. */
-SEC("fentry")
-int BPF_PROG(zram_compress) {
-  struct sl_task* task = sl_task_find();
-  if (task) task->hold[SL_CLASS_ZRAM].op = SL_OP_STORE;
-  return 0;
-}
-
-SEC("fentry")
-int BPF_PROG(zram_decompress) {
-  struct sl_task* task = sl_task_find();
-  if (task) task->hold[SL_CLASS_ZRAM].op = SL_OP_LOAD;
-  return 0;
-}
-
-SL_INLINE int sl_outer(enum sl_class class, __u8 op) {
-  struct sl_task* task = sl_task_make();
-  if (task) task->outer_op[class] = op;
-  return 0;
-}
-
-/* recompress_store() and writeback_store(): sysfs files of a zram device. */
-SEC("fentry")
-int BPF_PROG(zram_recompress_begin) {
-  return sl_outer(SL_CLASS_ZRAM, SL_OP_RECOMPRESS);
-}
-SEC("fexit")
-int BPF_PROG(zram_recompress_end) { return sl_outer(SL_CLASS_ZRAM, SL_OP_ANY); }
-SEC("fentry")
-int BPF_PROG(zram_writeback_begin) {
-  return sl_outer(SL_CLASS_ZRAM, SL_OP_WRITEBACK);
-}
-SEC("fexit")
-int BPF_PROG(zram_writeback_end) { return sl_outer(SL_CLASS_ZRAM, SL_OP_ANY); }
-
-/* --- zswap: its lock is inlined, so brackets inside it stand for it ------- */
-
-SL_INLINE int sl_zswap_store(void) {
-  struct sl_task* task = sl_task_make();
-  if (!task) return 0;
-  task->in_store = 1;
-  task->wait.end.ns = 0;
-  return 0;
-}
-
-/* Functions entered without the lock have two programs: lock_catalog.cc, Row,
- * says why. */
-SEC("kprobe")
-int zswap_store_begin_k(void* ctx) { return sl_zswap_store(); }
-SEC("fentry")
-int BPF_PROG(zswap_store_begin) { return sl_zswap_store(); }
-
-/* A store that failed inside the lock never came to zswap_release. */
-SEC("fexit")
-int BPF_PROG(zswap_store_end) {
-  struct sl_task* task = sl_task_find();
-  if (!task) return 0;
-  if (task->hold[SL_CLASS_ZSWAP].active) sl_released(ctx, task, SL_CLASS_ZSWAP);
-  task->in_store = 0;
-  return 0;
-}
-
-SL_INLINE int sl_zswap_decompress(void* ctx, __u8 inside) {
-  struct sl_task* task = sl_task_make();
-  if (!task) return 0;
-  task->in_decompress = inside;
-  if (inside)
-    task->wait.end.ns = 0;
-  else if (task->hold[SL_CLASS_ZSWAP].active)
-    sl_released(ctx, task, SL_CLASS_ZSWAP);
-  return 0;
-}
-
-SEC("kprobe")
-int zswap_load_begin_k(void* ctx) {
-  return sl_zswap_decompress(ctx, SL_OP_LOAD);
-}
-SEC("fentry")
-int BPF_PROG(zswap_load_begin) { return sl_zswap_decompress(ctx, SL_OP_LOAD); }
-SEC("fexit")
-int BPF_PROG(zswap_load_end) { return sl_zswap_decompress(ctx, 0); }
-
-/* 5.11 to 6.7, where writeback does not call the function that loads do. */
-SEC("kprobe")
-int zswap_writeback_begin_k(void* ctx) {
-  return sl_zswap_decompress(ctx, SL_OP_WRITEBACK);
-}
-SEC("fentry")
-int BPF_PROG(zswap_writeback_begin) {
-  return sl_zswap_decompress(ctx, SL_OP_WRITEBACK);
-}
-SEC("fexit")
-int BPF_PROG(zswap_writeback_end) { return sl_zswap_decompress(ctx, 0); }
-
-/* shrink_memcg_cb(): what it decompresses is written back. */
-SEC("kprobe")
-int zswap_shrink_begin_k(void* ctx) {
-  return sl_outer(SL_CLASS_ZSWAP, SL_OP_WRITEBACK);
-}
-SEC("fentry")
-int BPF_PROG(zswap_shrink_begin) {
-  return sl_outer(SL_CLASS_ZSWAP, SL_OP_WRITEBACK);
-}
-SEC("fexit")
-int BPF_PROG(zswap_shrink_end) { return sl_outer(SL_CLASS_ZSWAP, SL_OP_ANY); }
-
-SEC("fentry")
-int BPF_PROG(zswap_acquire_store) {
-  struct sl_task* task = sl_task_find();
-  if (task && task->in_store && !task->in_decompress)
-    sl_acquired(task, SL_CLASS_ZSWAP, SL_BASE_ZSWAP, SL_OP_STORE, 0);
-  return 0;
-}
-
-SEC("fentry")
-int BPF_PROG(zswap_acquire_load) {
-  struct sl_task* task = sl_task_find();
-  if (task && task->in_decompress && !task->hold[SL_CLASS_ZSWAP].active)
-    sl_acquired(task, SL_CLASS_ZSWAP, SL_BASE_ZSWAP, task->in_decompress, 0);
-  return 0;
-}
-
-/* The last function inside the lock; some serve zram or other callers too. */
-SL_INLINE int sl_zswap_release(void* ctx) {
-  struct sl_task* task = sl_task_find();
-  if (task && task->hold[SL_CLASS_ZSWAP].active)
-    sl_released(ctx, task, SL_CLASS_ZSWAP);
-  return 0;
-}
-
-SEC("fexit")
-int BPF_PROG(zswap_release_store) { return sl_zswap_release(ctx); }
-SEC("fexit")
-int BPF_PROG(zswap_release_load) { return sl_zswap_release(ctx); }
+#include "agent/bpf/zram_hooks.bpf.h"
+#include "agent/bpf/zswap_hooks.bpf.h"
 
 /* --- contention: every wait on a lock of ours, whatever can hook it ------- */
 
@@ -190,12 +28,13 @@ int BPF_PROG(contention_begin, void* lock, unsigned int flags) {
     if (known) sl_spin_begin(address, known, flags);
     return 0;
   }
-  if (!(flags & LCB_F_MUTEX)) return 0;
+  /* Of semaphores only those that are known. */
+  if (!(flags & LCB_F_MUTEX) && !known) return 0;
   if (!known && zswap_text[0].end) sl_learn(ctx, address);
   /* A task that is known from an earlier hold, or a lock that is. Nothing is
    * allocated for other mutexes: their waiters may be inside the allocator. */
   struct sl_task* task = known ? sl_task_make() : sl_task_find();
-  if (task) sl_wait_begin(&task->wait, address);
+  if (task) sl_wait_begin(&task->wait, address, flags);
   return 0;
 }
 
@@ -222,14 +61,16 @@ int BPF_PROG(contention_end, void* lock, int ret) {
   sl_wait_end(&task->wait);
   struct sl_lock* known = bpf_map_lookup_elem(&locks, &address);
   if (!known || known->kind != SL_LOCK_OWNED) return 0;
-  struct sl_cell* cell = sl_cell_at(known->cell);
+  __u32 index = known->cell;
+  if (task->wait.shared) index += (SL_LANE_SHARED - SL_LANE_EXCLUSIVE) * SL_OPS;
+  struct sl_cell* cell = sl_cell_at(index);
   if (!cell) return 0;
   cell->sequence += 1;
   sl_count_wait(cell, task->wait.end.ns - task->wait.begin_ns,
                 task->wait.owner_state, task->wait.inversion,
                 task->wait.owner_runnable_ns);
   cell->sequence += 1;
-  sl_top_wait(&task->wait, known->cell);
+  sl_top_wait(&task->wait, index);
   task->wait.end.ns = 0;
   return 0;
 }

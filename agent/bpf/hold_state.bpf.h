@@ -29,12 +29,23 @@
 const volatile __u32 cells_per_cpu = 1;
 /* Whether switch_hook is loaded, so that the blocked part can be known. */
 const volatile bool blocked_known = false;
-/* struct zcomp_strm: where its lock lies. */
+/* struct zcomp_strm or zcomp_cstrm, and zcomp_dstrm: where the lock lies. */
 const volatile __u32 zram_lock_offset = 0;
+const volatile __u32 zram_dstrm_lock_offset = 0;
+/* enum sl_shared_by, and where zcomp_dstrm has what tells it. */
+const volatile __u32 zram_shared_by = 0;
+const volatile __u32 zram_shared_offset = 0;
+/* Parameters of zcomp_dstrm_get(). */
+const volatile __u32 zram_dget_parameters = 1;
+/* Which argument of zcomp_compress() and zcomp_decompress() is the stream, from
+ * 0: the first up to 6.11, the second since. */
+const volatile __u32 zram_stream_argument = 1;
 
 /* Written by the agent. */
 __u32 window = 1; /* counts up at each window's end */
 struct sl_comp comps[SL_COMPS];
+struct sl_drive drives[SL_DRIVES];
+__u64 cpu0_offset = 0; /* __per_cpu_offset[0]; 0: not known */
 
 /* 0 until every program is attached: a hold whose release could not have been
  * seen is not begun. */
@@ -50,6 +61,14 @@ struct {
   __type(key, __u32);
   __type(value, struct sl_cell);
 } cells SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1); /* CPUs x SL_LATENCIES */
+  __type(key, __u32);
+  __type(value, struct sl_latency);
+} latencies SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -97,7 +116,7 @@ struct sl_wait {
   __u8 owner_state; /* enum sl_owner */
   __u8 inversion;
   __u8 waiting;
-  __u8 reserved;
+  __u8 shared; /* for a semaphore, to read */
 };
 
 enum sl_owner {
@@ -137,15 +156,37 @@ struct sl_hold {
 enum sl_class { SL_CLASS_ZSWAP = 0, SL_CLASS_ZRAM = 1 };
 #define SL_CLASSES 2
 
+/* An operation that the task is in. */
+struct sl_operation {
+  __u64 begin_ns; /* 0: none, or its begin was not seen */
+  __u64 subject;  /* the folio, entry or bio that it works on */
+  __u32 latency;  /* where its latency goes */
+  __u32 reserved;
+};
+
+/* zswap writes back from within a store, so they nest; a zram command is a
+ * write to recompress or writeback in sysfs. */
+enum sl_operation_slot {
+  SL_IN_STORE = 0,
+  SL_IN_LOAD = 1,
+  SL_IN_BIO = 2,
+  SL_IN_COMMAND = 3,
+};
+#define SL_OPERATIONS 4
+
 struct sl_task {
   struct sl_hold hold[SL_CLASSES];
+  struct sl_operation operation[SL_OPERATIONS];
   struct sl_wait wait;
+  /* By kprobe: zcomp_*_get() was entered with this compressor. */
+  __u64 getting_comp;
   /* Where the task is in zswap or zram, by the hooks on the outer functions. */
   __u8 in_store;
   __u8 in_decompress;
   __u8 off;                  /* switched out inside a lock */
   __u8 outer_op[SL_CLASSES]; /* SL_OP_RECOMPRESS, SL_OP_WRITEBACK or 0 */
-  __u8 reserved[3];
+  __u8 getting_dstrm;
+  __u8 reserved[2];
   /* Off the CPU inside a lock; kept by switch_hook. */
   __u64 nvcsw_seen;
   __u64 off_since_ns;
@@ -215,6 +256,16 @@ SL_INLINE __u64 sl_mutex_owner(__u64 lock) {
   if (!lock || bpf_core_read(&owner, sizeof(owner), &mutex->owner.counter))
     return 0;
   return owner & ~7ULL;
+}
+
+/* The owner of a lock that a task waits for, by contention_begin's flags. A
+ * semaphore that readers hold names at best one of them: nobody. */
+SL_INLINE __u64 sl_lock_owner(__u64 lock, __u32 flags) {
+  __u64 owner = 0;
+  struct rw_semaphore* semaphore = (struct rw_semaphore*)lock;
+  if (flags & LCB_F_MUTEX) return sl_mutex_owner(lock);
+  if (bpf_core_read(&owner, sizeof(owner), &semaphore->owner.counter)) return 0;
+  return owner & 1 ? 0 : owner & ~7ULL;
 }
 
 SL_INLINE __u32 sl_task_state(struct task_struct* t) {

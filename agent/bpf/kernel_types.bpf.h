@@ -6,6 +6,8 @@
 #define SWAPLOCK_AGENT_BPF_KERNEL_TYPES_BPF_H_
 
 #define __VMLINUX_SLICE__
+/* Makes libbpf take the kernel's own names of registers. */
+#define __VMLINUX_H__
 
 typedef signed char __s8;
 typedef unsigned char __u8;
@@ -48,9 +50,14 @@ enum {
 #pragma clang attribute push(__attribute__((preserve_access_index)), \
                              apply_to = record)
 
-/* arch/x86/include/asm/ptrace.h: only for the register macros of libbpf. */
+/* arch/x86/include/asm/ptrace.h and arch/arm64/include/uapi/asm/ptrace.h, for
+ * the register macros of libbpf. */
 struct pt_regs {
   unsigned long di, si, dx, cx, r8, r9, ax, sp, ip;
+};
+struct user_pt_regs {
+  unsigned long regs[31];
+  unsigned long sp, pc;
 };
 
 /* cpu.max; an empty struct without CONFIG_CFS_BANDWIDTH. */
@@ -96,6 +103,25 @@ struct mutex {
   atomic_long_t owner; /* task address; bits 0..2 are flags (mutex.c) */
 };
 
+struct rw_semaphore {
+  atomic_long_t owner; /* of a writer; bit 0: owned by readers (rwsem.c) */
+};
+
+/* mm/zswap.c with separate requests for stores and loads: `decomp` exists, and
+ * its request is NULL where loads take no lock. */
+struct zswap_acomp_req {
+  void* req;
+};
+struct crypto_acomp_ctx {
+  struct zswap_acomp_req decomp;
+};
+struct zswap_pool {
+  struct crypto_acomp_ctx* acomp_ctx; /* per CPU */
+};
+struct zswap_entry {
+  struct zswap_pool* pool;
+};
+
 struct gendisk {
   char disk_name[32];
   void* private_data;
@@ -105,8 +131,12 @@ struct block_device {
   struct gendisk* bd_disk;
 };
 
+/* include/linux/blk_types.h */
+enum { SL_REQ_OP_READ = 0, SL_REQ_OP_WRITE = 1, SL_REQ_OP_MASK = 255 };
+
 struct bio {
   struct block_device* bi_bdev;
+  unsigned int bi_opf;
 };
 
 struct seq_file;

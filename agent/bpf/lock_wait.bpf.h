@@ -63,18 +63,19 @@ SL_INLINE void sl_learn(void* ctx, __u64 lock) {
 
 /* --- waiting ------------------------------------------------------------ */
 
-SL_INLINE void sl_wait_begin(struct sl_wait* wait, __u64 lock) {
+SL_INLINE void sl_wait_begin(struct sl_wait* wait, __u64 lock, __u32 flags) {
   struct task_struct* me = bpf_get_current_task_btf();
-  /* A mutex's waiter begins again each time it starts to spin or sleep. */
+  /* A waiter begins again each time it starts to spin or sleep. */
   if (wait->waiting && wait->lock == lock) return;
   if (wait->waiting) sl_lose(SL_LOSS_WAIT_UNSEEN);
   wait->waiting = 1;
+  wait->shared = !!(flags & LCB_F_READ);
   wait->lock = lock;
   wait->end.ns = 0;
   wait->owner_state = SL_OWNER_NONE;
   wait->inversion = 0;
   wait->owner_runnable_ns = 0;
-  wait->owner = sl_mutex_owner(lock);
+  wait->owner = sl_lock_owner(lock, flags);
   if (wait->owner) {
     struct task_struct* owner = (struct task_struct*)wait->owner;
     int prio = 0;

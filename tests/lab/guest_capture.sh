@@ -50,7 +50,7 @@ if [[ $workload = zram && $tier != tracepoints ]]; then
 fi
 
 without=
-[[ $tier != tracepoints ]] || without=--without=fentry
+[[ $tier != tracepoints ]] || without=--without=fentry,kprobe
 "$agent" --server "$grpc" --state_dir /run/agent --host_id lab \
   --record "$out/windows.slk" --interval 2s $without 2>"$out/agent.log" &
 agent_pid=$!
