@@ -110,6 +110,46 @@ Checked CheckDistribution(absl::string_view field, const Distribution& d) {
                   CheckNumber(field, d.max_ns)});
 }
 
+// What the runnable part is made of, with `preempted` holding `throttled`.
+// Numbers of up to kMaxNumber do not overflow.
+Checked CheckSplit(absl::string_view what, uint64_t runnable,
+                   uint64_t preempted, uint64_t woken, uint64_t throttled) {
+  const Checked refusal =
+      FirstOf({CheckNumber(absl::StrCat(what, "preempted_ns"), preempted),
+               CheckNumber(absl::StrCat(what, "woken_ns"), woken),
+               CheckNumber(absl::StrCat(what, "throttled_ns"), throttled)});
+  if (refusal.has_value()) return refusal;
+  if (preempted + woken > runnable) {
+    return Refusal{
+        RejectReason::kImplausible,
+        absl::StrCat(what, "preempted_ns ", preempted, " and woken_ns ", woken,
+                     " exceed the runnable part, ", runnable)};
+  }
+  if (throttled > preempted) {
+    return Refusal{RejectReason::kImplausible,
+                   absl::StrCat(what, "throttled_ns ", throttled,
+                                " exceeds preempted_ns ", preempted)};
+  }
+  return std::nullopt;
+}
+
+// Latency is measured in cells of its own: /metrics makes their series without
+// role and mode.
+Checked CheckOperation(const Cell& c) {
+  if (c.latency_tier == Tier::kUnspecified) {
+    if (c.latency.Count() == 0) return std::nullopt;
+    return Refusal{RejectReason::kImplausible,
+                   absl::StrCat("latency has ", c.latency.Count(),
+                                " values, but no tier")};
+  }
+  if (c.key.role == Role::kUnspecified && c.key.mode == Mode::kUnspecified &&
+      c.hold_tier == Tier::kUnspecified && c.wait_tier == Tier::kUnspecified) {
+    return std::nullopt;
+  }
+  return Refusal{RejectReason::kImplausible,
+                 "latency is in a cell of a lock, not of an operation"};
+}
+
 Checked CheckCell(const Cell& c) {
   return FirstOf({
       CheckText("device", c.key.device, 32),
@@ -127,6 +167,11 @@ Checked CheckCell(const Cell& c) {
       CheckNumber("waits_owner_blocked", c.waits_owner_blocked),
       CheckNumber("wait_owner_runnable_ns", c.wait_owner_runnable_ns),
       CheckNumber("inversions", c.inversions),
+      CheckSplit("", c.runnable.sum_ns, c.preempted_ns, c.woken_ns,
+                 c.throttled_ns),
+      CheckNumber("migrations", c.migrations),
+      CheckDistribution("latency", c.latency),
+      CheckOperation(c),
   });
 }
 
@@ -136,9 +181,8 @@ Checked CheckHold(const Hold& hold) {
       CheckText("cgroup", hold.cgroup, 4096),
       CheckNumber("a hold", hold.hold_ns),
       CheckNumber("a hold's wait", hold.wait_ns),
-      CheckNumber("a hold's preempted_ns", hold.preempted_ns),
-      CheckNumber("a hold's woken_ns", hold.woken_ns),
-      CheckNumber("a hold's throttled_ns", hold.throttled_ns),
+      CheckSplit("a hold's ", hold.runnable_ns, hold.preempted_ns,
+                 hold.woken_ns, hold.throttled_ns),
       CheckNumber("a hold's stall_ns", hold.stall_ns),
       CheckNumber("a hold's inversion_ns", hold.inversion_ns),
   });

@@ -87,6 +87,34 @@ TEST(AdmitTest, RefusesEachKindOfHarm) {
        [](Window* w) { w->cells[0].acquisitions = ~uint64_t{0}; }},
       {"huge loss", RejectReason::kImplausible,
        [](Window* w) { w->losses[LossReason::kNested] = ~uint64_t{0}; }},
+      {"a split above the runnable part", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].preempted_ns = 10'000'001; }},
+      {"parts of a split above the runnable part together",
+       RejectReason::kImplausible,
+       [](Window* w) {
+         w->cells[0].preempted_ns = 6'000'000;
+         w->cells[0].woken_ns = 4'000'001;
+       }},
+      {"more throttled than preempted", RejectReason::kImplausible,
+       [](Window* w) {
+         w->cells[0].preempted_ns = 1;
+         w->cells[0].throttled_ns = 2;
+       }},
+      {"a split that wraps", RejectReason::kImplausible,
+       [](Window* w) {
+         w->cells[0].preempted_ns = ~uint64_t{0};
+         w->cells[0].woken_ns = 1;
+       }},
+      {"a hold's split above its runnable part", RejectReason::kImplausible,
+       [](Window* w) { w->top_holds[0].woken_ns = 10'000'001; }},
+      {"huge migrations", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].migrations = ~uint64_t{0}; }},
+      {"huge latency", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].latency.sum_ns = uint64_t{1} << 51; }},
+      {"latency that nothing measured", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].latency.Add(1); }},
+      {"latency in a lock's cell", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].latency_tier = Tier::kExact; }},
       {"huge seq", RejectReason::kImplausible,
        [](Window* w) { w->key.seq = ~uint64_t{0}; }},
   };
@@ -98,6 +126,23 @@ TEST(AdmitTest, RefusesEachKindOfHarm) {
     EXPECT_EQ(Name(refusal->reason), Name(test.reason)) << test.name;
     EXPECT_TRUE(IsPlainText(refusal->sentence)) << test.name;
   }
+}
+
+TEST(AdmitTest, TakesOperationsAndSplitsThatAddUp) {
+  Window window = MakeWindow("a", 1);
+  window.cells[0].preempted_ns = 6'000'000;
+  window.cells[0].woken_ns = 4'000'000;
+  window.cells[0].throttled_ns = 6'000'000;
+  window.top_holds[0].preempted_ns = 10'000'000;
+  Cell load;
+  load.key.subsystem = Subsystem::kZswap;
+  load.key.operation = Operation::kLoad;
+  load.lock_model = LockModel::kNone;
+  load.latency_tier = Tier::kExact;
+  load.latency.Add(5'000);
+  window.cells.push_back(load);
+  const std::optional<Refusal> refusal = Refuse(window, "a");
+  EXPECT_FALSE(refusal.has_value()) << refusal->sentence;
 }
 
 TEST(AdmitTest, TakesListsAtTheirLimit) {

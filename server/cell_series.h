@@ -21,9 +21,14 @@ struct SeriesKey {
   CellKey cell;  // device is empty
   Tier hold_tier = Tier::kUnspecified;
   Tier wait_tier = Tier::kUnspecified;
+  Tier latency_tier = Tier::kUnspecified;
+  // Of operations only: what the lock that they take costs is the question.
+  // Elsewhere it may differ within a series, and series.cell has it if not.
+  LockModel lock_model = LockModel::kUnspecified;
 
   auto Tie() const {
-    return std::tie(kernel, preempt, cell, hold_tier, wait_tier);
+    return std::tie(kernel, preempt, cell, hold_tier, wait_tier, latency_tier,
+                    lock_model);
   }
   bool operator<(const SeriesKey& other) const { return Tie() < other.Tie(); }
 };

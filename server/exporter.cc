@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/version.h"
+#include "common/window_table.h"
 #include "server/admit.h"
 #include "server/cell_series.h"
 #include "server/kernel_label.h"
@@ -142,6 +143,13 @@ void AddHolds(const Labels& labels, const Series& series, Families* out) {
   out->Counter(metric::kHoldOnCpu, labels, Seconds(cell.on_cpu_ns));
   out->Counter(metric::kHoldBlocked, labels, Seconds(cell.blocked.sum_ns));
   out->Counter(metric::kHoldUnknown, labels, Seconds(cell.unknown_ns));
+  if (MeasuresSplit(cell)) {
+    out->Counter(metric::kHoldPreempted, labels, Seconds(cell.preempted_ns));
+    out->Counter(metric::kHoldWoken, labels, Seconds(cell.woken_ns));
+    out->Counter(metric::kHoldThrottled, labels, Seconds(cell.throttled_ns));
+    out->Counter(metric::kHolderMigrations, labels,
+                 static_cast<double>(cell.migrations));
+  }
   out->Gauge(metric::kLongestHold, labels, Seconds(series.longest.hold_ns));
   if (series.longest.hold_runnable_ns.has_value()) {
     out->Gauge(metric::kLongestHoldRunnable, labels,
@@ -175,6 +183,18 @@ void AddWaits(const Labels& labels, const Series& series, Families* out) {
                static_cast<double>(cell.inversions));
 }
 
+void AddOperations(const SeriesKey& key, const Series& series, Families* out) {
+  out->Histogram(metric::kOperation,
+                 {{"kernel", key.kernel},
+                  {"preempt", key.preempt},
+                  {"subsystem", std::string(Name(key.cell.subsystem))},
+                  {"op", std::string(Name(key.cell.operation))},
+                  {"algorithm", key.cell.algorithm},
+                  {"lock_model", std::string(Name(key.lock_model))},
+                  {"tier", std::string(Name(key.latency_tier))}},
+                 series.cell.latency);
+}
+
 void AddCells(const FleetState& state, const KernelLabels& kernels,
               absl::Time now, Families* out) {
   for (const auto& [key, series] : SeriesOf(state, kernels, now)) {
@@ -191,6 +211,7 @@ void AddCells(const FleetState& state, const KernelLabels& kernels,
                      series.cell.blocked);
     }
     if (key.wait_tier != Tier::kUnspecified) AddWaits(labels, series, out);
+    if (IsOperation(series.cell)) AddOperations(key, series, out);
   }
   std::map<std::vector<ClientMetric::Label>, bool> seen;
   for (const auto& [cohort_key, cohort] : state.cohorts) {
@@ -200,6 +221,7 @@ void AddCells(const FleetState& state, const KernelLabels& kernels,
       labels = With(labels, "lock_model", Name(key.lock_model));
       labels = With(labels, "hold_tier", Name(key.hold_tier));
       labels = With(labels, "wait_tier", Name(key.wait_tier));
+      labels = With(labels, "latency_tier", Name(key.latency_tier));
       if (!seen.emplace(labels, true).second) continue;
       out->Gauge(metric::kCellInfo, labels, 1);
     }
@@ -244,7 +266,7 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
           probe.state != ProbeState::kRefused) {
         continue;
       }
-      attached[{probe.name, kernels.Of(host.kernel_release)}] +=
+      attached[{probe.name, kernels.Of(host.environment.kernel_release)}] +=
           probe.state == ProbeState::kAttached;
     }
   }

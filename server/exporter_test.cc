@@ -131,6 +131,93 @@ TEST(ExporterTest, WhatATierCannotMeasureIsAbsent) {
   EXPECT_THAT(text, Not(HasSubstr("swaplock_owner_off_cpu")));
 }
 
+TEST(ExporterTest, ShowsWhatTheRunnablePartIsMadeOf) {
+  Window window = MakeWindow("a", 1);
+  window.cells[0].preempted_ns = 7'000'000;
+  window.cells[0].woken_ns = 2'000'000;
+  window.cells[0].throttled_ns = 500'000;
+  window.cells[0].migrations = 3;
+  const std::string text = Render(SnapshotOf({window, MakeWindow("b", 1)}));
+  for (const std::string& line : {
+           absl::StrCat("swaplock_hold_preempted_seconds_total", kWrite,
+                        "} 0.007\n"),
+           absl::StrCat("swaplock_hold_woken_seconds_total", kWrite,
+                        "} 0.002\n"),
+           absl::StrCat("swaplock_hold_throttled_seconds_total", kWrite,
+                        "} 0.0005\n"),
+           absl::StrCat("swaplock_holder_migrations_total", kWrite, "} 3\n"),
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+// A runnable part of which nothing was seen is not one that nobody preempted.
+TEST(ExporterTest, ASplitThatNobodySawIsAbsent) {
+  const std::string text = Render(SnapshotOf({MakeWindow("a", 1)}));
+  const std::string read =
+      absl::StrReplaceAll(kWrite, {{"op=\"write\"", "op=\"read\""}});
+  for (const char* name : {"swaplock_hold_preempted_seconds_total",
+                           "swaplock_hold_woken_seconds_total",
+                           "swaplock_hold_throttled_seconds_total",
+                           "swaplock_holder_migrations_total"}) {
+    EXPECT_THAT(text, Not(HasSubstr(absl::StrCat(name, kWrite))));
+    // Its holds had no runnable part at all.
+    EXPECT_THAT(text, HasSubstr(absl::StrCat(name, read, "} 0\n")));
+  }
+}
+
+Cell OperationCell(LockModel lock_model) {
+  Cell cell;
+  cell.key.subsystem = Subsystem::kZswap;
+  cell.key.operation = Operation::kLoad;
+  cell.key.algorithm = "lzo";
+  cell.lock_model = lock_model;
+  cell.latency_tier = Tier::kExact;
+  return cell;
+}
+
+TEST(ExporterTest, OperationsHaveExactEdgesAndTheirLock) {
+  Window window = MakeWindow("a", 1);
+  window.top_holds.clear();
+  window.cells = {OperationCell(LockModel::kMutex)};
+  for (const uint64_t edge : {1'000'000u, 10'000'000u, 100'000'000u}) {
+    window.cells[0].latency.Add(edge);
+    window.cells[0].latency.Add(edge + 1);
+  }
+  Window lock_free = MakeWindow("b", 1);
+  lock_free.top_holds.clear();
+  lock_free.cells = {OperationCell(LockModel::kNone)};
+  lock_free.cells[0].latency.Add(5'000);
+  const std::string text = Render(SnapshotOf({window, lock_free}));
+  const auto series = [](const char* name, const char* model) {
+    return absl::StrCat(name,
+                        "{kernel=\"6.18.15\",preempt=\"lazy\","
+                        "subsystem=\"zswap\",op=\"load\",algorithm=\"lzo\","
+                        "lock_model=\"",
+                        model, "\",tier=\"exact\"");
+  };
+  for (const char* bucket :
+       {",le=\"0.001\"} 1\n", ",le=\"0.01\"} 3\n", ",le=\"0.1\"} 5\n"}) {
+    EXPECT_THAT(text, HasSubstr(absl::StrCat(
+                          series("swaplock_operation_seconds_bucket", "mutex"),
+                          bucket)));
+  }
+  for (const std::string& line :
+       {absl::StrCat(series("swaplock_operation_seconds_count", "mutex"),
+                     "} 6\n"),
+        absl::StrCat(series("swaplock_operation_seconds_count", "none"),
+                     "} 1\n"),
+        absl::StrCat(series("swaplock_operation_seconds_sum", "none"),
+                     "} 5e-06\n"),
+        std::string("lock_model=\"none\",hold_tier=\"unspecified\","
+                    "wait_tier=\"unspecified\",latency_tier=\"exact\"} 1\n")}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  // The cells of operations are none of locks.
+  EXPECT_THAT(text, Not(HasSubstr("swaplock_acquisitions_total")));
+  EXPECT_THAT(text, Not(HasSubstr("swaplock_contended_total")));
+}
+
 TEST(ExporterTest, AHostThatCannotMeasureDoesNotBlurOnesThatCan) {
   Window blind = MakeWindow("b", 1);
   blind.cells[0].hold_tier = Tier::kOwnerProbe;

@@ -11,9 +11,15 @@ void Fleet::Committed(const std::vector<Window>& windows,
   ++now_.commits;
   now_.commit_time += commit_time;
   for (size_t i = 0; i < windows.size(); ++i) {
-    Merge(windows[i], outcomes[i], now, &now_.state);
-    now_.ingest_lag =
-        std::max(absl::ZeroDuration(), now - CountedAt(windows[i], now));
+    const Window& window = windows[i];
+    Merge(window, outcomes[i], now, &now_.state);
+    const absl::Time counted_at = CountedAt(window, now);
+    now_.ingest_lag = std::max(absl::ZeroDuration(), now - counted_at);
+    if (outcomes[i].duplicate) continue;
+    const HostRecord& host = now_.state.hosts.at(window.key.host_id);
+    const bool newest = static_cast<int64_t>(host.last_seen_unix_ns) ==
+                        absl::ToUnixNanos(counted_at);
+    if (newest) now_.hosts_now.Take(window, now);
   }
 }
 

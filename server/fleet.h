@@ -21,12 +21,14 @@
 #include "absl/time/time.h"
 #include "common/window.h"
 #include "server/fleet_state.h"
+#include "server/hosts_now.h"
 #include "server/verdict/verdicts.h"
 
 namespace swaplock {
 
 struct FleetSnapshot {
   FleetState state;
+  HostsNow hosts_now;
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
   std::vector<Verdict> verdicts;

@@ -15,7 +15,7 @@ int64_t FloorDivide(absl::Time time, absl::Duration step) {
 
 CohortCellKey CohortKeyOf(const Cell& cell) {
   CohortCellKey out = {cell.key, cell.lock_model, cell.hold_tier,
-                       cell.wait_tier};
+                       cell.wait_tier, cell.latency_tier};
   out.key.device.clear();
   return out;
 }
@@ -94,8 +94,7 @@ void Merge(const Window& window, const Outcome& outcome, absl::Time now,
   HostRecord& host = state->hosts[window.key.host_id];
   ++host.windows;
   if (counted_unix_ns >= host.last_seen_unix_ns) {
-    host.kernel_release = window.environment.kernel_release;
-    host.preempt = window.environment.preempt;
+    host.environment = window.environment;
     host.last_seen_unix_ns = counted_unix_ns;
     host.coverage = window.coverage;
   }

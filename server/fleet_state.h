@@ -27,8 +27,11 @@ struct CohortCellKey {
   LockModel lock_model = LockModel::kUnspecified;
   Tier hold_tier = Tier::kUnspecified;
   Tier wait_tier = Tier::kUnspecified;
+  Tier latency_tier = Tier::kUnspecified;
 
-  auto Tie() const { return std::tie(key, lock_model, hold_tier, wait_tier); }
+  auto Tie() const {
+    return std::tie(key, lock_model, hold_tier, wait_tier, latency_tier);
+  }
   bool operator<(const CohortCellKey& other) const {
     return Tie() < other.Tie();
   }
@@ -65,10 +68,9 @@ struct Cohort {
 };
 
 struct HostRecord {
-  std::string kernel_release;  // of its last window, as the next three
-  std::string preempt;
-  uint64_t last_seen_unix_ns = 0;  // the end of that window
+  Environment environment;  // of its last window, as the next two
   Coverage coverage;
+  uint64_t last_seen_unix_ns = 0;  // the end of that window
   uint64_t windows = 0;
 };
 

@@ -13,7 +13,9 @@ namespace swaplock {
 KernelLabels::KernelLabels(const FleetState& state) {
   std::map<std::string, uint64_t> hosts;
   for (const auto& [key, cohort] : state.cohorts) hosts[key.kernel_release];
-  for (const auto& [id, host] : state.hosts) ++hosts[host.kernel_release];
+  for (const auto& [id, host] : state.hosts) {
+    ++hosts[host.environment.kernel_release];
+  }
   std::vector<std::pair<std::string, uint64_t>> ranked(hosts.begin(),
                                                        hosts.end());
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {

@@ -34,6 +34,20 @@ inline constexpr MetricName kHoldBlocked = {
 inline constexpr MetricName kHoldUnknown = {
     "swaplock_hold_unknown_seconds_total",
     "Hold time that no probe could attribute."};
+// Of the runnable part, where the holder's switches were seen.
+inline constexpr MetricName kHoldPreempted = {
+    "swaplock_hold_preempted_seconds_total",
+    "Hold time in which the holder, preempted while it ran, waited for a CPU."};
+inline constexpr MetricName kHoldWoken = {
+    "swaplock_hold_woken_seconds_total",
+    "Hold time in which the holder, woken from a sleep, waited for a CPU."};
+inline constexpr MetricName kHoldThrottled = {
+    "swaplock_hold_throttled_seconds_total",
+    "Part of swaplock_hold_preempted_seconds_total in which cpu.max kept the "
+    "holder off the CPU."};
+inline constexpr MetricName kHolderMigrations = {
+    "swaplock_holder_migrations_total",
+    "Times a holder moved to another CPU while it held a lock."};
 inline constexpr MetricName kLongestHold = {
     "swaplock_longest_hold_seconds",
     "Longest hold that ended within the last 24 hours, in steps of an hour."};
@@ -64,6 +78,13 @@ inline constexpr MetricName kInversions = {
 inline constexpr MetricName kLongestWait = {
     "swaplock_longest_wait_seconds",
     "Longest wait that ended within the last 24 hours, in steps of an hour."};
+
+// Cells: operations, in cells of their own: one may take several locks, or
+// none. Labels: kernel, preempt, subsystem, op, algorithm, lock_model, tier.
+inline constexpr MetricName kOperation = {
+    "swaplock_operation_seconds",
+    "How long whole operations took, from entry to exit, waits and holds "
+    "included."};
 
 inline constexpr MetricName kCellInfo = {
     "swaplock_cell_info",

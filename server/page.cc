@@ -1,39 +1,28 @@
 #include "server/page.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/version.h"
+#include "common/window_table.h"
 #include "server/cell_series.h"
+#include "server/html.h"
 #include "server/kernel_label.h"
 
 namespace swaplock {
 namespace {
 
-constexpr size_t kMaxRows = 50;
 constexpr char kNotMeasured[] = "not measured";
-
-constexpr char kHead[] = R"html(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>swaplock</title>
-<style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5em; color: #1a1a1a; }
-table { border-collapse: collapse; margin: 0 0 1.5em; }
-th, td { padding: .25em .7em; border-bottom: 1px solid #ccc; text-align: left; }
-div { overflow-x: auto; }
-h2 { margin: 1em 0 .4em; font-size: 1.15em; }
-</style>
-</head>
-<body>
-<h1>swaplock</h1>
-)html";
+constexpr char kNotKnown[] = "not known";
 
 std::string Time(uint64_t ns) {
   if (ns == 0) return "0";
@@ -48,46 +37,27 @@ std::string Quantile(const Distribution& d, double q) {
   return Time(static_cast<uint64_t>(d.QuantileNs(q)));
 }
 
-void Table(absl::string_view title, const std::vector<std::string>& columns,
-           const std::vector<std::vector<std::string>>& rows,
-           std::string* out) {
-  absl::StrAppend(out, "<h2>", EscapeHtml(title), "</h2>\n");
-  if (rows.empty()) {
-    absl::StrAppend(out, "<p>Nothing yet.</p>\n");
-    return;
-  }
-  absl::StrAppend(out, "<div><table>\n<thead><tr>");
-  for (const std::string& column : columns) {
-    absl::StrAppend(out, "<th scope=\"col\">", EscapeHtml(column), "</th>");
-  }
-  absl::StrAppend(out, "</tr></thead>\n<tbody>\n");
-  for (size_t i = 0; i < rows.size() && i < kMaxRows; ++i) {
-    absl::StrAppend(out, "<tr>");
-    for (const std::string& text : rows[i]) {
-      absl::StrAppend(out, "<td>", EscapeHtml(text), "</td>");
-    }
-    absl::StrAppend(out, "</tr>\n");
-  }
-  absl::StrAppend(out, "</tbody>\n</table></div>\n");
-  if (rows.size() > kMaxRows) {
-    absl::StrAppend(out, "<p>and ", rows.size() - kMaxRows, " more</p>\n");
-  }
+std::string If(bool measured, const std::string& text) {
+  return measured ? text : kNotMeasured;
 }
 
-std::string LockName(const CellKey& key) {
+std::string Ago(absl::Time time, absl::Time now) {
+  const absl::Duration ago = absl::Floor(now - time, absl::Seconds(1));
+  if (ago <= absl::ZeroDuration()) return "now";
+  return absl::StrCat(absl::FormatDuration(ago), " ago");
+}
+
+std::string LockOf(const CellKey& key) {
   return absl::StrCat(Name(key.role), " (", Name(key.mode), ")");
 }
 
-std::string OperationName(const CellKey& key) {
+std::string OperationOf(const CellKey& key) {
   return absl::StrCat(Name(key.subsystem), " ", Name(key.operation));
 }
 
-void Verdicts(const FleetSnapshot& snapshot, std::string* out) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Verdict& v : snapshot.verdicts) {
-    rows.push_back({std::string(Name(v.kind)), v.sentence});
-  }
-  Table("Verdicts", {"verdict", "in words"}, rows, out);
+// "lock-free" is a finding; a model that is not known is none.
+std::string ModelOf(LockModel model) {
+  return model == LockModel::kUnspecified ? kNotKnown : ModelName(model);
 }
 
 // "exact/contention": holds and waits.
@@ -98,123 +68,341 @@ std::string MeasuredBy(const SeriesKey& key) {
   return absl::StrCat(name(key.hold_tier), "/", name(key.wait_tier));
 }
 
-void Operations(const FleetSnapshot& snapshot, absl::Time now,
-                std::string* out) {
-  std::vector<std::vector<std::string>> rows;
-  const KernelLabels kernels(snapshot.state);
-  for (const auto& [key, series] : SeriesOf(snapshot.state, kernels, now)) {
-    const bool holds = CountsHolds(key.hold_tier);
-    const Cell& cell = series.cell;
-    const auto if_held = [holds](const std::string& text) {
-      return holds ? text : kNotMeasured;
-    };
-    const bool waits = key.wait_tier != Tier::kUnspecified;
-    const auto if_waited = [waits](const std::string& text) {
-      return waits ? text : kNotMeasured;
-    };
-    // Sums of off-CPU time exist for the owner probe too.
-    const bool off_cpu = holds || key.hold_tier == Tier::kOwnerProbe;
-    rows.push_back({key.kernel, key.preempt, OperationName(key.cell),
-                    LockName(key.cell), key.cell.algorithm, MeasuredBy(key),
-                    if_held(absl::StrCat(cell.acquisitions)),
-                    if_waited(absl::StrCat(cell.contended)),
-                    if_waited(Quantile(cell.wait, 0.99)),
-                    if_waited(Time(cell.wait.max_ns)),
-                    if_waited(absl::StrCat(cell.wait.over_10ms)),
-                    if_held(Quantile(cell.hold, 0.99)),
-                    if_held(Time(cell.hold.max_ns)),
-                    if_held(Time(cell.on_cpu_ns)),
-                    off_cpu ? Time(cell.runnable.sum_ns) : kNotMeasured,
-                    off_cpu ? Time(cell.blocked.sum_ns) : kNotMeasured});
+std::string VerdictsHtml(const FleetSnapshot& snapshot) {
+  HtmlTable table = {"Verdicts", {"verdict", "in words"}, {}};
+  for (const Verdict& v : snapshot.verdicts) {
+    table.rows.push_back({std::string(Name(v.kind)), v.sentence});
   }
-  Table("Operations",
-        {"kernel", "preempt", "operation", "lock", "algorithm", "measured by",
-         "acquisitions", "contended", "wait p99", "longest wait",
-         "waits over 10 ms", "hold p99", "longest hold", "on CPU",
-         "runnable off CPU", "blocked"},
-        rows, out);
+  return Html(table);
 }
 
-void LongestHolds(const FleetSnapshot& snapshot, absl::Time now,
-                  std::string* out) {
-  std::vector<std::vector<std::string>> rows;
+using AllSeries = std::map<SeriesKey, Series>;
+
+// Whole operations; nothing where no host measures them.
+std::string OperationsHtml(const AllSeries& all) {
+  HtmlTable table = {
+      "Operations, from entry to exit",
+      {"kernel", "preempt", "operation", "lock", "algorithm", "operations",
+       "mean", "p99", "longest", "over 1 ms", "over 10 ms", "over 100 ms"},
+      {}};
+  for (const auto& [key, series] : all) {
+    if (!IsOperation(series.cell)) continue;
+    const Distribution& d = series.cell.latency;
+    const bool any = d.Count() > 0;
+    table.rows.push_back({key.kernel, key.preempt, OperationOf(key.cell),
+                          ModelOf(key.lock_model), key.cell.algorithm,
+                          absl::StrCat(d.Count()),
+                          If(any, Time(static_cast<uint64_t>(d.MeanNs()))),
+                          If(any, Quantile(d, 0.99)), If(any, Time(d.max_ns)),
+                          absl::StrCat(d.over_1ms), absl::StrCat(d.over_10ms),
+                          absl::StrCat(d.over_100ms)});
+  }
+  return table.rows.empty() ? "" : Html(table);
+}
+
+std::string LocksHtml(const AllSeries& all) {
+  HtmlTable table = {
+      "Locks",
+      {"kernel",    "preempt",      "operation",      "lock",
+       "model",     "algorithm",    "holds/waits by", "acquisitions",
+       "contended", "wait p99",     "longest wait",   "waits over 10 ms",
+       "hold p99",  "longest hold", "on CPU",         "runnable off CPU",
+       "preempted", "woken",        "throttled",      "blocked",
+       "moved CPU"},
+      {}};
+  for (const auto& [key, series] : all) {
+    const Cell& cell = series.cell;
+    if (IsOperation(cell)) continue;
+    const bool holds = CountsHolds(key.hold_tier);
+    const bool waits = key.wait_tier != Tier::kUnspecified;
+    // Sums of off-CPU time exist for the owner probe too.
+    const bool off_cpu = holds || key.hold_tier == Tier::kOwnerProbe;
+    const bool split = MeasuresSplit(cell);
+    table.rows.push_back({key.kernel,
+                          key.preempt,
+                          OperationOf(key.cell),
+                          LockOf(key.cell),
+                          ModelOf(cell.lock_model),
+                          key.cell.algorithm,
+                          MeasuredBy(key),
+                          If(holds, absl::StrCat(cell.acquisitions)),
+                          If(waits, absl::StrCat(cell.contended)),
+                          If(waits, Quantile(cell.wait, 0.99)),
+                          If(waits, Time(cell.wait.max_ns)),
+                          If(waits, absl::StrCat(cell.wait.over_10ms)),
+                          If(holds, Quantile(cell.hold, 0.99)),
+                          If(holds, Time(cell.hold.max_ns)),
+                          If(holds, Time(cell.on_cpu_ns)),
+                          If(off_cpu, Time(cell.runnable.sum_ns)),
+                          If(split, Time(cell.preempted_ns)),
+                          If(split, Time(cell.woken_ns)),
+                          If(split, Time(cell.throttled_ns)),
+                          If(off_cpu, Time(cell.blocked.sum_ns)),
+                          If(split, absl::StrCat(cell.migrations))});
+  }
+  return Html(table);
+}
+
+HtmlCell HostCellOf(const std::string& host_id) {
+  HtmlCell cell = host_id;
+  cell.link = HostLink(host_id);
+  return cell;
+}
+
+// The holder, which opens on why its hold was long.
+HtmlCell Holder(const Hold& hold) {
+  HtmlCell cell = HolderName(hold);
+  cell.details = HoldExplanation(hold, "");
+  return cell;
+}
+
+// Parts of a hold that a tier without holds cannot tell are not 0.
+std::vector<HtmlCell> PartsOf(const Hold& hold, bool whole) {
+  return {Time(hold.hold_ns), If(whole, Time(hold.on_cpu_ns)),
+          Time(hold.runnable_ns), Time(hold.blocked_ns),
+          If(whole, Time(hold.unknown_ns))};
+}
+
+// The tiers that top holds' cells have, by kernel and key without device.
+using HoldTiers = std::map<std::pair<std::string, CellKey>, Tier>;
+
+HoldTiers HoldTiersOf(const FleetState& state) {
+  HoldTiers out;
+  for (const auto& [cohort_key, cohort] : state.cohorts) {
+    for (const auto& [key, cell] : cohort.cells) {
+      Tier& tier =
+          out.emplace(std::make_pair(cohort_key.kernel_release, key.key),
+                      key.hold_tier)
+              .first->second;
+      if (CountsHolds(key.hold_tier)) tier = key.hold_tier;
+    }
+  }
+  return out;
+}
+
+// `host_id` empty: of all hosts.
+std::string LongestHoldsHtml(const FleetSnapshot& snapshot, absl::Time now,
+                             const std::string& host_id) {
+  HtmlTable table = {
+      "Longest holds of the last 24 hours",
+      {"hold", "on CPU", "runnable off CPU", "blocked", "unknown", "operation",
+       "lock", "device", "holder, and why", "preempted", "host", "kernel"},
+      {}};
+  const HoldTiers tiers = HoldTiersOf(snapshot.state);
   const int64_t oldest = absl::ToUnixNanos(now - absl::Hours(24));
   for (const TopHold& top : snapshot.state.top_holds) {
     if (static_cast<int64_t>(top.end_unix_ns) < oldest) continue;
-    const Hold& h = top.hold;
-    rows.push_back({Time(h.hold_ns), Time(h.on_cpu_ns), Time(h.runnable_ns),
-                    Time(h.blocked_ns), Time(h.unknown_ns),
-                    OperationName(top.key), LockName(top.key), top.key.device,
-                    absl::StrCat(h.comm, " (", h.pid, ", nice ", h.nice, ")"),
-                    absl::StrCat(h.preemptions), top.host_id,
-                    top.kernel_release});
+    if (!host_id.empty() && top.host_id != host_id) continue;
+    CellKey key = top.key;
+    key.device.clear();
+    const auto tier = tiers.find({top.kernel_release, key});
+    const bool whole = tier == tiers.end() || CountsHolds(tier->second);
+    std::vector<HtmlCell> row = PartsOf(top.hold, whole);
+    for (HtmlCell& cell : std::vector<HtmlCell>{
+             OperationOf(top.key), LockOf(top.key), top.key.device,
+             Holder(top.hold), absl::StrCat(top.hold.preemptions),
+             HostCellOf(top.host_id), top.kernel_release}) {
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
   }
-  Table(
-      "Longest holds of the last 24 hours",
-      {"hold", "on CPU", "runnable off CPU", "blocked", "unknown", "operation",
-       "lock", "device", "holder", "preempted", "host", "kernel"},
-      rows, out);
+  return Html(table);
 }
 
-void Hosts(const FleetSnapshot& snapshot, absl::Time now, std::string* out) {
-  std::vector<std::vector<std::string>> rows;
+std::string InProgressHtml(const FleetSnapshot& snapshot, absl::Time now,
+                           const std::string& host_id) {
+  HtmlTable table = {
+      "Holds in progress",
+      {"so far", "on CPU", "runnable off CPU", "blocked", "unknown",
+       "operation", "lock", "model", "device", "holder", "host", "kernel",
+       "seen"},
+      {},
+      "None: no host said in its last window that a hold over 1 ms lasted on."};
+  for (const HoldInProgress& held : snapshot.hosts_now.HoldsInProgress(now)) {
+    if (!host_id.empty() && held.host_id != host_id) continue;
+    std::vector<HtmlCell> row = PartsOf(held.hold, CountsHolds(held.hold_tier));
+    for (HtmlCell& cell : std::vector<HtmlCell>{
+             OperationOf(held.key), LockOf(held.key), ModelOf(held.lock_model),
+             held.key.device, Holder(held.hold), HostCellOf(held.host_id),
+             held.kernel_release, Ago(held.as_of, now)}) {
+      row.push_back(std::move(cell));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return Html(table);
+}
+
+std::string ProbesOf(const Coverage& coverage) {
+  uint64_t attached = 0;
+  uint64_t refused = 0;
+  for (const Probe& probe : coverage.probes) {
+    attached += probe.state == ProbeState::kAttached;
+    refused += probe.state == ProbeState::kRefused;
+  }
+  return absl::StrCat(attached, " attached, ", refused, " refused");
+}
+
+std::string GaugeOf(const Context& context, const std::string& name) {
+  const auto it = context.gauges.find(name);
+  return it == context.gauges.end() ? kNotKnown
+                                    : ReadableNumber(name, it->second).second;
+}
+
+// The compressors of zswap and of every zram device.
+std::string CodecsOf(const Context& context) {
+  std::set<std::string> codecs;
+  for (const auto& [name, value] : context.facts) {
+    if (name == "zswap/compressor" || (absl::StartsWith(name, "zram/") &&
+                                       absl::EndsWith(name, "/algorithms"))) {
+      codecs.insert(value);
+    }
+  }
+  return codecs.empty() ? kNotKnown : absl::StrJoin(codecs, ", ");
+}
+
+// Memory of the pools of zswap and of all zram devices.
+std::string PoolsOf(const Context& context) {
+  uint64_t bytes = 0;
+  bool any = false;
+  for (const auto& [name, value] : context.gauges) {
+    if (name == "zswap/pool_bytes" || (absl::StartsWith(name, "zram/") &&
+                                       absl::EndsWith(name, "/pool_bytes"))) {
+      bytes += value;
+      any = true;
+    }
+  }
+  return any ? ReadableNumber("_bytes", bytes).second : kNotKnown;
+}
+
+constexpr char kMemoryPressure[] = "psi/memory/some_avg10_ppm";
+constexpr char kCpuPressure[] = "psi/cpu/some_avg10_ppm";
+
+std::string HostsHtml(const FleetSnapshot& snapshot, absl::Time now) {
+  HtmlTable table = {
+      "Hosts",
+      {"host", "kernel", "preempt", "swap", "codec", "pools", "memory pressure",
+       "CPU pressure", "stream", "last window", "windows", "probes"},
+      {}};
   std::map<std::string, uint64_t> not_measured;
   for (const auto& [id, host] : snapshot.state.hosts) {
-    uint64_t attached = 0;
-    uint64_t refused = 0;
-    for (const Probe& probe : host.coverage.probes) {
-      attached += probe.state == ProbeState::kAttached;
-      refused += probe.state == ProbeState::kRefused;
-    }
-    const absl::Duration ago =
-        now - absl::FromUnixNanos(static_cast<int64_t>(host.last_seen_unix_ns));
-    rows.push_back(
-        {id, host.kernel_release, host.preempt,
+    const auto said = snapshot.hosts_now.ContextOf(id);
+    const Context context = said == nullptr ? Context() : said->known;
+    table.rows.push_back(
+        {HostCellOf(id), host.environment.kernel_release,
+         host.environment.preempt, host.environment.swap_backend,
+         CodecsOf(context), PoolsOf(context), GaugeOf(context, kMemoryPressure),
+         GaugeOf(context, kCpuPressure),
          snapshot.streams.count(id) > 0 ? "connected" : "not connected",
-         absl::StrCat(absl::FormatDuration(absl::Floor(ago, absl::Seconds(1))),
-                      " ago"),
-         absl::StrCat(host.windows),
-         absl::StrCat(attached, " attached, ", refused, " refused")});
+         Ago(absl::FromUnixNanos(static_cast<int64_t>(host.last_seen_unix_ns)),
+             now),
+         absl::StrCat(host.windows), ProbesOf(host.coverage)});
     for (const std::string& sentence : host.coverage.not_measured) {
       ++not_measured[sentence];
     }
   }
-  Table("Hosts",
-        {"host", "kernel", "preempt", "stream", "last window", "windows",
-         "probes"},
-        rows, out);
-  rows.clear();
+  HtmlTable missing = {"Not measured", {"hosts", "what, and why"}, {}};
   for (const auto& [sentence, hosts] : not_measured) {
-    rows.push_back({absl::StrCat(hosts), sentence});
+    missing.rows.push_back({absl::StrCat(hosts), sentence});
   }
-  Table("Not measured", {"hosts", "what, and why"}, rows, out);
+  return absl::StrCat(Html(table), Html(missing));
+}
+
+std::string MachineHtml(const HostRecord& host) {
+  const Environment& e = host.environment;
+  HtmlTable table = {"Machine and kernel", {"what", "value"}, {}};
+  const auto add = [&table](const char* what, const std::string& value) {
+    table.rows.push_back({what, value.empty() ? kNotKnown : value});
+  };
+  add("kernel", e.kernel_release);
+  add("version", e.kernel_version);
+  add("build id", e.kernel_build_id);
+  add("preemption", e.preempt);
+  add("architecture", e.architecture);
+  add("CPUs", absl::StrCat(e.cpus));
+  add("memory", ReadableNumber("_bytes", e.memory_bytes).second);
+  add("swap", e.swap_backend);
+  add("vm.page-cluster",
+      e.page_cluster < 0 ? kNotKnown : absl::StrCat(e.page_cluster));
+  add("agent", e.agent_version);
+  for (const auto& [name, value] : e.labels) {
+    table.rows.push_back({absl::StrCat("label ", name), value});
+  }
+  return Html(table);
+}
+
+// By source, the first part of each name.
+std::string ContextHtml(const HostContext* said, absl::Time now) {
+  HtmlTable table = {"Context", {"source", "gauges and settings"}, {}};
+  if (said == nullptr) {
+    table.if_empty = "The host said none since this server started.";
+    return Html(table);
+  }
+  std::map<std::string, std::vector<std::string>> by_source;
+  const auto add = [&by_source](const std::string& name, std::string value) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(name, absl::MaxSplits('/', 1));
+    by_source[parts.first].push_back(
+        absl::StrCat(parts.second, " ", std::move(value)));
+  };
+  for (const auto& [name, value] : said->known.gauges) {
+    const auto [what, amount] = ReadableNumber(name, value);
+    add(what, amount);
+  }
+  for (const auto& [name, value] : said->known.facts) add(name, value);
+  for (const auto& [source, items] : by_source) {
+    table.rows.push_back({source, absl::StrJoin(items, ", ")});
+  }
+  return absl::StrCat(
+      Html(table), "<p>As of ", Ago(said->as_of, now),
+      said->known.complete
+          ? "."
+          : "; not complete: some may be missing or out of date, until the "
+            "host says all of it again.",
+      "</p>\n");
+}
+
+std::string CoverageHtml(const Coverage& coverage) {
+  HtmlTable table = {"Probes and what is not measured", {"what"}, {}};
+  for (const absl::string_view line :
+       absl::StrSplit(CoverageText(coverage), '\n', absl::SkipEmpty())) {
+    table.rows.push_back({std::string(line)});
+  }
+  return Html(table);
 }
 
 }  // namespace
 
-std::string EscapeHtml(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"},
-                                    {"<", "&lt;"},
-                                    {">", "&gt;"},
-                                    {"\"", "&quot;"},
-                                    {"'", "&#39;"}});
+std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now) {
+  const AllSeries all =
+      SeriesOf(snapshot.state, KernelLabels(snapshot.state), now);
+  return absl::StrCat(
+      HtmlHead("swaplock"), "<p>", snapshot.streams.size(), " of ",
+      snapshot.state.hosts.size(), " hosts connected, ",
+      snapshot.state.windows_merged, " windows, ",
+      snapshot.state.windows_missing, " missing. Version ", kVersion,
+      ". <a href=\"/metrics\">Metrics</a>, ",
+      "<a href=\"/api/v1/fleet\">fleet</a> and ",
+      "<a href=\"/api/v1/verdicts\">verdicts</a> as JSON.</p>\n",
+      VerdictsHtml(snapshot), OperationsHtml(all), LocksHtml(all),
+      InProgressHtml(snapshot, now, ""), LongestHoldsHtml(snapshot, now, ""),
+      HostsHtml(snapshot, now), HtmlEnd());
 }
 
-std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now) {
-  std::string out = kHead;
-  absl::StrAppend(&out, "<p>", snapshot.streams.size(), " of ",
-                  snapshot.state.hosts.size(), " hosts connected, ",
-                  snapshot.state.windows_merged, " windows, ",
-                  snapshot.state.windows_missing, " missing. Version ",
-                  kVersion, ". <a href=\"/metrics\">Metrics</a>, ",
-                  "<a href=\"/api/v1/fleet\">fleet</a> and ",
-                  "<a href=\"/api/v1/verdicts\">verdicts</a> as JSON.</p>\n");
-  Verdicts(snapshot, &out);
-  Operations(snapshot, now, &out);
-  LongestHolds(snapshot, now, &out);
-  Hosts(snapshot, now, &out);
-  absl::StrAppend(&out, "</body>\n</html>\n");
-  return out;
+std::string RenderHostPage(const FleetSnapshot& snapshot, absl::Time now,
+                           const std::string& host_id) {
+  const auto found = snapshot.state.hosts.find(host_id);
+  if (found == snapshot.state.hosts.end()) return "";
+  const HostRecord& host = found->second;
+  const auto said = snapshot.hosts_now.ContextOf(host_id);
+  return absl::StrCat(
+      HtmlHead(host_id), "<p><a href=\"/\">All hosts</a>. ",
+      snapshot.streams.count(host_id) > 0 ? "Connected" : "Not connected", ", ",
+      host.windows, " windows, last seen ",
+      Ago(absl::FromUnixNanos(static_cast<int64_t>(host.last_seen_unix_ns)),
+          now),
+      ".</p>\n", MachineHtml(host), InProgressHtml(snapshot, now, host_id),
+      LongestHoldsHtml(snapshot, now, host_id), ContextHtml(said.get(), now),
+      CoverageHtml(host.coverage), HtmlEnd());
 }
 
 }  // namespace swaplock

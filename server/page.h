@@ -1,11 +1,11 @@
-// The page at "/": hosts, operations, longest holds, what is not measured, and
-// verdicts, as plain HTML without scripts or requests to anywhere else.
+// The page at "/": operations, locks, longest holds and those in progress,
+// hosts, what is not measured, and verdicts; and the page of one host at
+// "/host". Plain HTML without scripts or requests to anywhere else.
 #ifndef SWAPLOCK_SERVER_PAGE_H_
 #define SWAPLOCK_SERVER_PAGE_H_
 
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/fleet.h"
 
@@ -13,8 +13,10 @@ namespace swaplock {
 
 std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now);
 
-// `text` with & < > " ' as character references.
-std::string EscapeHtml(absl::string_view text);
+// What is known of one host: its machine and kernel, its context, its holds and
+// its probes. Empty when there is no such host.
+std::string RenderHostPage(const FleetSnapshot& snapshot, absl::Time now,
+                           const std::string& host_id);
 
 }  // namespace swaplock
 

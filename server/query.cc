@@ -47,22 +47,40 @@ std::string Json(const google::protobuf::Message& message) {
 }  // namespace
 
 v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
-                       const std::string& kernel) {
+                       const FleetQuestion& question) {
   v1::Fleet out;
-  const auto wanted = [&kernel](const std::string& release) {
-    return kernel.empty() || release == kernel;
+  const auto wanted = [&question](const std::string& release) {
+    return question.kernel_release.empty() ||
+           release == question.kernel_release;
+  };
+  const auto wanted_host = [&question](const std::string& host_id) {
+    return question.host_id.empty() || host_id == question.host_id;
   };
   std::map<CohortKey, uint64_t> hosts;
   for (const auto& [id, host] : snapshot.state.hosts) {
-    if (!wanted(host.kernel_release)) continue;
-    ++hosts[{host.kernel_release, host.preempt}];
+    const Environment& environment = host.environment;
+    if (!wanted(environment.kernel_release)) continue;
+    ++hosts[{environment.kernel_release, environment.preempt}];
+    if (!wanted_host(id)) continue;
     v1::HostState* message = out.add_hosts();
     message->set_host_id(id);
-    message->set_kernel_release(host.kernel_release);
+    message->set_kernel_release(environment.kernel_release);
     message->set_last_seen_unix_ns(host.last_seen_unix_ns);
     message->set_windows(host.windows);
     message->set_connected(snapshot.streams.count(id) > 0);
     *message->mutable_coverage() = ToProto(host.coverage);
+    const auto context =
+        question.with_context ? snapshot.hosts_now.ContextOf(id) : nullptr;
+    // common/window converts what is in a window.
+    Window said;
+    said.environment = environment;
+    if (context != nullptr) said.context = context->known;
+    v1::Window said_message = ToProto(said);
+    message->mutable_environment()->Swap(said_message.mutable_environment());
+    if (context == nullptr) continue;
+    message->mutable_context()->Swap(said_message.mutable_context());
+    message->set_context_unix_ns(
+        static_cast<uint64_t>(absl::ToUnixNanos(context->as_of)));
   }
   for (const auto& [key, cohort] : snapshot.state.cohorts) {
     if (!wanted(key.kernel_release)) continue;
@@ -77,7 +95,7 @@ v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
   }
   const int64_t oldest = absl::ToUnixNanos(now - absl::Hours(24));
   for (const TopHold& top : snapshot.state.top_holds) {
-    if (!wanted(top.kernel_release) ||
+    if (!wanted(top.kernel_release) || !wanted_host(top.host_id) ||
         static_cast<int64_t>(top.end_unix_ns) < oldest) {
       continue;
     }
@@ -87,6 +105,18 @@ v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
     *message->mutable_key() = ToProto(top.key);
     *message->mutable_hold() = ToProto(top.hold);
     message->set_end_unix_ns(top.end_unix_ns);
+  }
+  for (const HoldInProgress& held : snapshot.hosts_now.HoldsInProgress(now)) {
+    if (!wanted(held.kernel_release) || !wanted_host(held.host_id)) continue;
+    v1::HoldInProgress* message = out.add_holds_in_progress();
+    message->set_host_id(held.host_id);
+    message->set_kernel_release(held.kernel_release);
+    *message->mutable_key() = ToProto(held.key);
+    message->set_lock_model(static_cast<v1::LockModel>(held.lock_model));
+    message->set_hold_tier(static_cast<v1::Tier>(held.hold_tier));
+    *message->mutable_hold() = ToProto(held.hold);
+    message->set_as_of_unix_ns(
+        static_cast<uint64_t>(absl::ToUnixNanos(held.as_of)));
   }
   return out;
 }
@@ -100,8 +130,8 @@ v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot) {
 }
 
 std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
-                      const std::string& kernel) {
-  return Json(FleetMessage(snapshot, now, kernel));
+                      const FleetQuestion& question) {
+  return Json(FleetMessage(snapshot, now, question));
 }
 
 std::string VerdictsJson(const FleetSnapshot& snapshot) {
@@ -111,8 +141,9 @@ std::string VerdictsJson(const FleetSnapshot& snapshot) {
 grpc::ServerUnaryReactor* QueryService::GetFleet(
     grpc::CallbackServerContext* context, const v1::GetFleetRequest* request,
     v1::Fleet* reply) {
-  *reply = FleetMessage(fleet_->Snapshot(), clock_.wall(),
-                        request->kernel_release());
+  *reply = FleetMessage(
+      fleet_->Snapshot(), clock_.wall(),
+      {request->kernel_release(), request->host_id(), request->with_context()});
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

@@ -13,14 +13,21 @@
 
 namespace swaplock {
 
-// `kernel` empty: all. Top holds of the last 24 hours, longest first.
+// As in v1::GetFleetRequest.
+struct FleetQuestion {
+  std::string kernel_release;  // empty: all
+  std::string host_id;         // empty: all
+  bool with_context = false;
+};
+
+// Top holds of the last 24 hours, longest first.
 v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
-                       const std::string& kernel);
+                       const FleetQuestion& question);
 v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot);
 
 // The same as JSON; all fields present, enumerations by name.
 std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
-                      const std::string& kernel);
+                      const FleetQuestion& question);
 std::string VerdictsJson(const FleetSnapshot& snapshot);
 
 class QueryService : public v1::Query::CallbackService {

@@ -17,6 +17,13 @@ namespace {
 // The agent splits windows above 256 KiB.
 constexpr int kMaxMessageBytes = 1 << 20;
 
+// "" when it was not given.
+std::string ValueOf(const std::map<std::string, std::string>& query,
+                    const std::string& name) {
+  const auto it = query.find(name);
+  return it == query.end() ? "" : it->second;
+}
+
 HttpReply Json(std::string body) {
   return {200, "application/json", std::move(body)};
 }
@@ -104,12 +111,20 @@ absl::Status Server::StartHttp() {
     return reply;
   };
   pages["/api/v1/fleet"] = [this, now](const Query& query) {
-    const auto kernel = query.find("kernel");
     return Json(FleetJson(fleet_.Snapshot(), now(),
-                          kernel == query.end() ? "" : kernel->second));
+                          {ValueOf(query, "kernel"), ValueOf(query, "host"),
+                           ValueOf(query, "context") == "1"}));
   };
   pages["/api/v1/verdicts"] = [this](const Query&) {
     return Json(VerdictsJson(fleet_.Snapshot()));
+  };
+  pages["/host"] = [this, now](const Query& query) {
+    const std::string page =
+        RenderHostPage(fleet_.Snapshot(), now(), ValueOf(query, "id"));
+    if (page.empty()) {
+      return HttpReply{404, "text/plain; charset=utf-8", "no such host\n"};
+    }
+    return HttpReply{200, "text/html; charset=utf-8", page};
   };
   pages["/"] = [this, now](const Query&) {
     return HttpReply{200, "text/html; charset=utf-8",

@@ -4,6 +4,10 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -407,6 +411,117 @@ TEST(ServerTest, AnswersHttp) {
               Not(HasSubstr("6.18.15")));
   EXPECT_THAT(Http(*server, "GET", "/api/v1/verdicts"),
               HasSubstr("{\"verdicts\":[]}"));
+}
+
+// What the host said last of the moment: over gRPC, as JSON and on its page.
+TEST(ServerTest, AnswersWhatHostsAreDoingNow) {
+  const auto server = StartOn(NewDirectory());
+  Agent agent(*server, "a");
+  Window window = MakeWindow("a", 180);  // its end is now
+  window.holds_in_progress = window.top_holds;
+  window.holds_in_progress[0].comm = "stuck";
+  window.context.complete = true;
+  window.context.gauges["zswap/pool_bytes"] = 4096;
+  window.context.facts["zswap/compressor"] = "lzo";
+  ASSERT_TRUE(agent.Send(window).has_ack());
+
+  const auto stub = v1::Query::NewStub(ChannelTo(*server));
+  const auto ask = [&stub](const v1::GetFleetRequest& request) {
+    grpc::ClientContext context;
+    v1::Fleet fleet;
+    EXPECT_TRUE(stub->GetFleet(&context, request, &fleet).ok());
+    return fleet;
+  };
+  v1::GetFleetRequest request;
+  v1::Fleet fleet = ask(request);
+  ASSERT_EQ(fleet.holds_in_progress_size(), 1);
+  EXPECT_EQ(fleet.holds_in_progress(0).host_id(), "a");
+  EXPECT_EQ(fleet.holds_in_progress(0).hold().comm(), "stuck");
+  EXPECT_EQ(fleet.holds_in_progress(0).key().device(), "zram0");
+  EXPECT_EQ(fleet.holds_in_progress(0).as_of_unix_ns(), window.end_unix_ns);
+  EXPECT_EQ(fleet.hosts(0).environment().swap_backend(), "zram");
+  EXPECT_FALSE(fleet.hosts(0).has_context());
+  request.set_with_context(true);
+  fleet = ask(request);
+  EXPECT_TRUE(fleet.hosts(0).context().complete());
+  EXPECT_EQ(fleet.hosts(0).context().gauges().at("zswap/pool_bytes"), 4096u);
+  EXPECT_EQ(fleet.hosts(0).context_unix_ns(), window.end_unix_ns);
+  request.set_host_id("b");
+  fleet = ask(request);
+  EXPECT_EQ(fleet.hosts_size(), 0);
+  EXPECT_EQ(fleet.top_holds_size(), 0);
+  EXPECT_EQ(fleet.holds_in_progress_size(), 0);
+
+  EXPECT_THAT(Http(*server, "GET", "/api/v1/fleet?context=1"),
+              HasSubstr("\"zswap/compressor\":\"lzo\""));
+  EXPECT_THAT(Http(*server, "GET", "/api/v1/fleet"),
+              Not(HasSubstr("zswap/compressor")));
+  EXPECT_THAT(Http(*server, "GET", "/host?id=a"), HasSubstr("compressor lzo"));
+  EXPECT_THAT(Http(*server, "GET", "/host?id=b"), StartsWith("HTTP/1.1 404 "));
+
+  // The host's next window has none of it.
+  ASSERT_TRUE(agent.Send(MakeWindow("a", 181)).has_ack());
+  EXPECT_EQ(ask({}).holds_in_progress_size(), 0);
+}
+
+// Calls a method with the bytes of one message; the answer's bytes.
+std::string Call(const Server& server, const std::string& method,
+                 const std::string& request) {
+  grpc::GenericStub stub(ChannelTo(server));
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const grpc::Slice slice(request);
+  const auto call = stub.PrepareUnaryCall(&context, method,
+                                          grpc::ByteBuffer(&slice, 1), &queue);
+  call->StartCall();
+  grpc::ByteBuffer reply;
+  grpc::Status status;
+  call->Finish(&reply, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  EXPECT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_TRUE(status.ok()) << method << ": " << status.error_message();
+  std::vector<grpc::Slice> slices;
+  if (status.ok()) {
+    EXPECT_TRUE(reply.Dump(&slices).ok());
+  }
+  std::string bytes;
+  for (const grpc::Slice& part : slices) {
+    bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  }
+  return bytes;
+}
+
+// grpc.health.v1.HealthCheckResponse: field 1, the status, is 1 for SERVING.
+TEST(ServerTest, HealthServiceSaysServing) {
+  const auto server = StartOn(NewDirectory());
+  EXPECT_EQ(Call(*server, "/grpc.health.v1.Health/Check", ""), "\x08\x01");
+}
+
+TEST(ServerTest, ReflectionListsTheServices) {
+  const auto server = StartOn(NewDirectory());
+  const auto* factory = google::protobuf::MessageFactory::generated_factory();
+  const auto* pool = google::protobuf::DescriptorPool::generated_pool();
+  const auto make = [&](const char* name) {
+    const auto* type = pool->FindMessageTypeByName(
+        absl::StrCat("grpc.reflection.v1alpha.", name));
+    return std::unique_ptr<google::protobuf::Message>(
+        const_cast<google::protobuf::MessageFactory*>(factory)
+            ->GetPrototype(type)
+            ->New());
+  };
+  const auto request = make("ServerReflectionRequest");
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "list_services: '*'", request.get()));
+  const auto reply = make("ServerReflectionResponse");
+  ASSERT_TRUE(reply->ParseFromString(Call(
+      *server, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+      request->SerializeAsString())));
+  const std::string text = reply->ShortDebugString();
+  for (const char* service : {"swaplock.v1.Telemetry", "swaplock.v1.Query",
+                              "grpc.health.v1.Health"}) {
+    EXPECT_THAT(text, HasSubstr(absl::StrCat("name: \"", service, "\"")));
+  }
 }
 
 TEST(ServerTest, AnswersQueries) {

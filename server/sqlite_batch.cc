@@ -1,7 +1,10 @@
 #include "server/sqlite_batch.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+
+#include "common/window_table.h"
 
 namespace swaplock {
 namespace {
@@ -31,6 +34,25 @@ std::string HoldAlone(const Window& window, const Hold& hold) {
   alone.top_holds.push_back(hold);
   alone.top_holds[0].cell = 0;
   return Serialize(alone);
+}
+
+// What the cell says of waits for locks; nothing when it has the latency of
+// operations only. An operation that takes no lock, however, is one that could
+// not wait: it counts like an acquisition, of no lock.
+std::optional<Cell> EvidenceOf(const Cell& cell) {
+  if (!IsOperation(cell)) return cell;
+  if (cell.lock_model != LockModel::kNone) return std::nullopt;
+  Cell out;
+  out.key = cell.key;
+  out.lock_model = cell.lock_model;
+  out.hold_tier = cell.latency_tier;
+  out.acquisitions = cell.latency.Count();
+  return out;
+}
+
+bool AllZero(const Distribution& d) {
+  return d.sum_ns == 0 && d.max_ns == 0 && d.over_1ms == 0 &&
+         d.over_10ms == 0 && d.over_100ms == 0 && d.Count() == 0;
 }
 
 }  // namespace
@@ -134,9 +156,11 @@ absl::StatusOr<Outcome> SqliteBatch::Add(const Window& window) {
     CohortCell& into = cohort.cells[key];
     into.cell.Merge(window.cells[i]);
     into.longest_by_hour[HourOf(counted_at)].Merge(LongestOf(window, i));
-    HostDay& day =
-        host_days_[{window.key.host_id, kernel, DayOf(counted_at), key}];
-    day.cell.Merge(window.cells[i]);
+    const std::optional<Cell> evidence = EvidenceOf(window.cells[i]);
+    if (!evidence.has_value()) continue;
+    HostDay& day = host_days_[{window.key.host_id, kernel, DayOf(counted_at),
+                               CohortKeyOf(*evidence)}];
+    day.cell.Merge(*evidence);
     day.fingerprint = window.coverage.fingerprint;
   }
   return outcome;
@@ -180,6 +204,7 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
 
 absl::Status SqliteBatch::WriteDistribution(int64_t cell_id, int kind,
                                             const Distribution& d) {
+  if (AllZero(d)) return absl::OkStatus();
   Query upsert = database_->Prepare(
       "INSERT INTO cohort_distributions AS d"
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
@@ -210,7 +235,8 @@ absl::Status SqliteBatch::WriteCell(const CohortKey& cohort,
   const Cell& c = cohort_cell.cell;
   Query upsert = database_->Prepare(
       "INSERT INTO cohort_cells AS c VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-      " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+      " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,"
+      " ?22, ?23, ?24)"
       " ON CONFLICT DO UPDATE SET"
       " acquisitions = c.acquisitions + excluded.acquisitions,"
       " contended = c.contended + excluded.contended,"
@@ -224,19 +250,25 @@ absl::Status SqliteBatch::WriteCell(const CohortKey& cohort,
       "   c.waits_owner_blocked + excluded.waits_owner_blocked,"
       " wait_owner_runnable_ns ="
       "   c.wait_owner_runnable_ns + excluded.wait_owner_runnable_ns,"
-      " inversions = c.inversions + excluded.inversions"
+      " inversions = c.inversions + excluded.inversions,"
+      " preempted_ns = c.preempted_ns + excluded.preempted_ns,"
+      " woken_ns = c.woken_ns + excluded.woken_ns,"
+      " throttled_ns = c.throttled_ns + excluded.throttled_ns,"
+      " migrations = c.migrations + excluded.migrations"
       " RETURNING id");
   upsert.Bind(cohort.kernel_release, cohort.preempt, key.key.subsystem,
               key.key.operation, key.key.role, key.key.mode, key.key.algorithm,
-              key.lock_model, key.hold_tier, key.wait_tier, c.acquisitions,
-              c.contended, c.on_cpu_ns, c.unknown_ns, c.waits_owner_running,
-              c.waits_owner_runnable, c.waits_owner_blocked,
-              c.wait_owner_runnable_ns, c.inversions);
+              key.lock_model, key.hold_tier, key.wait_tier, key.latency_tier,
+              c.acquisitions, c.contended, c.on_cpu_ns, c.unknown_ns,
+              c.waits_owner_running, c.waits_owner_runnable,
+              c.waits_owner_blocked, c.wait_owner_runnable_ns, c.inversions,
+              c.preempted_ns, c.woken_ns, c.throttled_ns, c.migrations);
   if (absl::StatusOr<bool> row = upsert.Step(); !row.ok()) return row.status();
   const int64_t cell_id = upsert.Int(0);
 
   int kind = 0;
-  for (const Distribution* d : {&c.wait, &c.hold, &c.runnable, &c.blocked}) {
+  for (const Distribution* d :
+       {&c.wait, &c.hold, &c.runnable, &c.blocked, &c.latency}) {
     absl::Status s = WriteDistribution(cell_id, kind++, *d);
     if (!s.ok()) return s;
   }

@@ -35,7 +35,8 @@ absl::StatusOr<int64_t> SchemaVersion(Database* database) {
   return query.Int(0);
 }
 
-// Makes an empty file a ledger, and refuses one of a newer version.
+// Makes an empty file a ledger and an older ledger one of this version, and
+// refuses one of a newer version.
 absl::Status Migrate(Database* database, const std::string& path) {
   // Reading the version fails first on a file that is no database.
   absl::StatusOr<int64_t> version = SchemaVersion(database);
@@ -52,8 +53,13 @@ absl::Status Migrate(Database* database, const std::string& path) {
     return s;
   }
   if (*version == kSchemaVersion) return absl::OkStatus();
+  // All steps or none: a crash leaves the file as it was.
+  std::string steps = *version == 0 ? kSchema : "";
+  for (int64_t from = *version; from > 0 && from < kSchemaVersion; ++from) {
+    absl::StrAppend(&steps, kMigrations[from - 1]);
+  }
   absl::Status s = database->Execute(
-      absl::StrCat("BEGIN IMMEDIATE;", kSchema,
+      absl::StrCat("BEGIN IMMEDIATE;", steps,
                    "PRAGMA user_version = ", kSchemaVersion, ";COMMIT;"));
   if (!s.ok()) database->Execute("ROLLBACK;").IgnoreError();
   return s;
@@ -88,8 +94,7 @@ absl::Status LoadHosts(Database* database, FleetState* state) {
         absl::StatusOr<Window> last = ParseWindow(row.Text(2));
         if (!last.ok()) return last.status();
         HostRecord& host = state->hosts[row.Text(0)];
-        host.kernel_release = last->environment.kernel_release;
-        host.preempt = last->environment.preempt;
+        host.environment = std::move(last->environment);
         host.last_seen_unix_ns = row.Unsigned(1);
         host.coverage = std::move(last->coverage);
         host.windows = row.Unsigned(3);
@@ -142,6 +147,7 @@ absl::Status LoadCohorts(Database* database, absl::Time now,
     key.lock_model = static_cast<LockModel>(row.Int(8));
     key.hold_tier = static_cast<Tier>(row.Int(9));
     key.wait_tier = static_cast<Tier>(row.Int(10));
+    key.latency_tier = static_cast<Tier>(row.Int(11));
     CohortCell& into = state->cohorts[{row.Text(1), row.Text(2)}].cells[key];
     cells[row.Int(0)] = &into;
     Cell& c = into.cell;
@@ -149,11 +155,13 @@ absl::Status LoadCohorts(Database* database, absl::Time now,
     c.lock_model = key.lock_model;
     c.hold_tier = key.hold_tier;
     c.wait_tier = key.wait_tier;
-    int column = 11;
+    c.latency_tier = key.latency_tier;
+    int column = 12;
     for (uint64_t* value :
          {&c.acquisitions, &c.contended, &c.on_cpu_ns, &c.unknown_ns,
           &c.waits_owner_running, &c.waits_owner_runnable,
-          &c.waits_owner_blocked, &c.wait_owner_runnable_ns, &c.inversions}) {
+          &c.waits_owner_blocked, &c.wait_owner_runnable_ns, &c.inversions,
+          &c.preempted_ns, &c.woken_ns, &c.throttled_ns, &c.migrations}) {
       *value = row.Unsigned(column++);
     }
     return absl::OkStatus();
@@ -164,8 +172,9 @@ absl::Status LoadCohorts(Database* database, absl::Time now,
     const auto it = cells.find(row.Int(0));
     if (it == cells.end()) return nullptr;
     Cell& c = it->second->cell;
-    Distribution* const all[] = {&c.wait, &c.hold, &c.runnable, &c.blocked};
-    return row.Int(1) >= 0 && row.Int(1) < 4 ? all[row.Int(1)] : nullptr;
+    Distribution* const all[] = {&c.wait, &c.hold, &c.runnable, &c.blocked,
+                                 &c.latency};
+    return row.Int(1) >= 0 && row.Int(1) < 5 ? all[row.Int(1)] : nullptr;
   };
   s = ForEachRow(database, "SELECT * FROM cohort_distributions",
                  [&](const Query& row) {

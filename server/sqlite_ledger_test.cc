@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +42,17 @@ FleetState LoadState(Ledger* ledger) {
   return *std::move(state);
 }
 
+// Three zram writes of 10, 20 us and 12 ms.
+Cell OperationCell(LockModel lock_model) {
+  Cell cell;
+  cell.key = {Subsystem::kZram,   Operation::kWrite, Role::kUnspecified,
+              Mode::kUnspecified, "zram0",           "zstd"};
+  cell.lock_model = lock_model;
+  cell.latency_tier = Tier::kExact;
+  for (const uint64_t ns : {10'000, 20'000, 12'000'000}) cell.latency.Add(ns);
+  return cell;
+}
+
 // Everything a restart must not change, as text.
 std::string Describe(const FleetState& state) {
   std::string out;
@@ -52,10 +65,11 @@ std::string Describe(const FleetState& state) {
     add("lost ", Name(reason), " ", events);
   }
   for (const auto& [id, host] : state.hosts) {
-    add("host ", id, " ", host.kernel_release, " ", host.preempt, " ",
-        host.last_seen_unix_ns, " ", host.windows, " ",
-        host.coverage.fingerprint, " ", host.coverage.probes.size(), " ",
-        host.coverage.not_measured.size());
+    add("host ", id, " ", host.environment.kernel_release, " ",
+        host.environment.preempt, " ", host.environment.swap_backend, " ",
+        host.environment.memory_bytes, " ", host.last_seen_unix_ns, " ",
+        host.windows, " ", host.coverage.fingerprint, " ",
+        host.coverage.probes.size(), " ", host.coverage.not_measured.size());
   }
   for (const auto& [key, cohort] : state.cohorts) {
     add("cohort ", key.kernel_release, " ", key.preempt, " ", cohort.windows);
@@ -125,6 +139,12 @@ TEST(SqliteLedgerTest, ARestartLoadsWhatMergingEveryWindowGave) {
         // Another tier of the same cell must stay apart.
         if (seq == 3) window.cells[1].hold_tier = Tier::kBracket;
         if (seq == 7) window.top_holds.clear();
+        window.cells[0].preempted_ns = 9'000'000;
+        window.cells[0].woken_ns = 500'000;
+        window.cells[0].throttled_ns = 1'000'000;
+        window.cells[0].migrations = seq;
+        window.cells.push_back(OperationCell(LockModel::kMutex));
+        if (seq == 2) window.cells.push_back(OperationCell(LockModel::kNone));
         const Outcome outcome = CommitOne(ledger.get(), window);
         Merge(window, outcome, kNow, &merged);
       }
@@ -138,7 +158,126 @@ TEST(SqliteLedgerTest, ARestartLoadsWhatMergingEveryWindowGave) {
   EXPECT_EQ(loaded.windows_missing, 6u);
   EXPECT_EQ(loaded.losses.at(LossReason::kRecursion), 8u);
   EXPECT_EQ(loaded.cohorts.size(), 2u);
-  EXPECT_EQ(loaded.cohorts.rbegin()->second.cells.size(), 3u);
+  EXPECT_EQ(loaded.cohorts.rbegin()->second.cells.size(), 4u);
+}
+
+TEST(SqliteLedgerTest, AddsUpWhatTheRunnablePartIsMadeOfAndLatencies) {
+  const auto ledger = OpenLedger(NewDirectory());
+  Window window = MakeWindow("a", 1);
+  window.cells.resize(1);
+  window.cells[0].preempted_ns = 9'000'000;
+  window.cells[0].woken_ns = 500'000;
+  window.cells[0].throttled_ns = 1'000'000;
+  window.cells[0].migrations = 2;
+  window.cells.push_back(OperationCell(LockModel::kMutex));
+  CommitOne(ledger.get(), window);
+  window.key.seq = 2;
+  window.cells[1].lock_model = LockModel::kNone;
+  CommitOne(ledger.get(), window);
+  window.key.seq = 3;
+  CommitOne(ledger.get(), window);
+  const FleetState state = LoadState(ledger.get());
+  const auto& cells = state.cohorts.begin()->second.cells;
+  // With the mutex, without a lock, and the cell of the lock itself.
+  ASSERT_EQ(cells.size(), 3u);
+  for (const auto& [key, cohort_cell] : cells) {
+    const Cell& cell = cohort_cell.cell;
+    if (key.latency_tier == Tier::kUnspecified) {
+      EXPECT_EQ(cell.preempted_ns, 27'000'000u);
+      EXPECT_EQ(cell.woken_ns, 1'500'000u);
+      EXPECT_EQ(cell.throttled_ns, 3'000'000u);
+      EXPECT_EQ(cell.migrations, 6u);
+      EXPECT_EQ(cell.latency.Count(), 0u);
+      continue;
+    }
+    const uint64_t windows = key.lock_model == LockModel::kNone ? 2 : 1;
+    EXPECT_EQ(cell.latency_tier, Tier::kExact);
+    EXPECT_EQ(cell.latency.Count(), 3 * windows);
+    EXPECT_EQ(cell.latency.sum_ns, 12'030'000 * windows);
+    EXPECT_EQ(cell.latency.max_ns, 12'000'000u);
+    EXPECT_EQ(cell.latency.over_10ms, windows);
+  }
+}
+
+// The latency of operations says nothing of waits, unless no lock is taken.
+TEST(SqliteLedgerTest, EvidenceOfAnOperationIsThatItTakesNoLock) {
+  const auto ledger = OpenLedger(NewDirectory());
+  Window window = MakeWindow("a", 1);
+  window.top_holds.clear();
+  window.cells = {OperationCell(LockModel::kMutex)};
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(ledger->HostCells()->size(), 0u);
+  window.key.seq = 2;
+  window.cells = {OperationCell(LockModel::kNone)};
+  CommitOne(ledger.get(), window);
+  const auto cells = ledger->HostCells();
+  ASSERT_EQ(cells->size(), 1u);
+  EXPECT_EQ((*cells)[0].lock_model, LockModel::kNone);
+  EXPECT_EQ((*cells)[0].hold_tier, Tier::kExact);
+  EXPECT_EQ((*cells)[0].acquisitions, 3u);
+  EXPECT_EQ((*cells)[0].contended, 0u);
+}
+
+// testdata/ledger_v1.sql was made by the program of version 1, from the windows
+// of ARestartLoadsWhatMergingEveryWindowGave.
+std::string DirectoryOfVersion1() {
+  std::string directory = NewDirectory();
+  std::ifstream file("server/testdata/ledger_v1.sql");
+  std::stringstream sql;
+  sql << file.rdbuf();
+  const auto database =
+      Database::Open(directory + "/ledger.db", /*read_only=*/false);
+  EXPECT_TRUE(database.ok()) << database.status();
+  EXPECT_FALSE(sql.str().empty());
+  EXPECT_TRUE((*database)->Execute(sql.str()).ok());
+  EXPECT_TRUE((*database)->Execute("PRAGMA user_version = 1").ok());
+  return directory;
+}
+
+TEST(SqliteLedgerTest, ALedgerOfVersion1KeepsWhatItCounted) {
+  const std::string directory = DirectoryOfVersion1();
+  std::string migrated;
+  {
+    const auto ledger = OpenLedger(directory);
+    const FleetState state = LoadState(ledger.get());
+    migrated = Describe(state);
+    EXPECT_EQ(state.windows_merged, 8u);
+    EXPECT_EQ(state.windows_duplicate, 2u);
+    EXPECT_EQ(state.windows_missing, 6u);
+    EXPECT_EQ(state.hosts.size(), 2u);
+    EXPECT_EQ(state.top_holds.size(), 6u);
+    ASSERT_EQ(state.cohorts.size(), 2u);
+    const Cohort& cohort = state.cohorts.at({"6.18.15", "lazy"});
+    EXPECT_EQ(cohort.windows, 4u);
+    ASSERT_EQ(cohort.cells.size(), 3u);
+    const Cell& write = cohort.cells.rbegin()->second.cell;
+    EXPECT_EQ(write.key.operation, Operation::kWrite);
+    EXPECT_EQ(write.acquisitions, 12u);
+    EXPECT_EQ(write.contended, 4u);
+    EXPECT_EQ(write.hold.Count(), 12u);
+    EXPECT_EQ(write.hold.sum_ns, 52'400'000u);
+    EXPECT_EQ(write.runnable.sum_ns, 40'000'000u);
+    EXPECT_EQ(write.preempted_ns, 0u);
+    EXPECT_EQ(write.latency_tier, Tier::kUnspecified);
+    EXPECT_EQ(ledger->HostCells()->size(), 10u);
+  }
+  // Opened again it is as it was.
+  const auto ledger = OpenLedger(directory);
+  EXPECT_EQ(Describe(LoadState(ledger.get())), migrated);
+  // What comes now is added to it.
+  EXPECT_TRUE(CommitOne(ledger.get(), MakeWindow("a", 7)).duplicate);
+  Window window = MakeWindow("a", 8);
+  window.cells[0].preempted_ns = 4'000'000;
+  window.cells.push_back(OperationCell(LockModel::kMutex));
+  CommitOne(ledger.get(), window);
+  const FleetState state = LoadState(ledger.get());
+  const Cohort& cohort = state.cohorts.at({"6.18.15", "lazy"});
+  ASSERT_EQ(cohort.cells.size(), 4u);
+  const Cell& operation = std::next(cohort.cells.rbegin())->second.cell;
+  EXPECT_EQ(operation.latency.Count(), 3u);
+  const Cell& write = cohort.cells.rbegin()->second.cell;
+  EXPECT_EQ(write.acquisitions, 15u);
+  EXPECT_EQ(write.preempted_ns, 4'000'000u);
 }
 
 TEST(SqliteLedgerTest, AGapIsCountedOnceAndAMergedWindowFillsIt) {
@@ -215,7 +354,7 @@ TEST(SqliteLedgerTest, RefusesANewerSchemaInOneSentence) {
   EXPECT_EQ(ledger.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(ledger.status().message()),
               HasSubstr("has schema version 99, this program knows versions "
-                        "up to 1"));
+                        "up to 2"));
 }
 
 TEST(SqliteLedgerTest, RefusesASecondServerOnTheDirectory) {

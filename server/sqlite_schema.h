@@ -7,9 +7,11 @@
 #ifndef SWAPLOCK_SERVER_SQLITE_SCHEMA_H_
 #define SWAPLOCK_SERVER_SQLITE_SCHEMA_H_
 
+#include <iterator>
+
 namespace swaplock {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 inline constexpr char kSchema[] = R"sql(
 -- Every window ever merged. A key that is here is never merged again.
@@ -107,6 +109,7 @@ CREATE TABLE cohort_cells (
   lock_model INTEGER NOT NULL,
   hold_tier INTEGER NOT NULL,
   wait_tier INTEGER NOT NULL,
+  latency_tier INTEGER NOT NULL,
   acquisitions INTEGER NOT NULL,
   contended INTEGER NOT NULL,
   on_cpu_ns INTEGER NOT NULL,
@@ -116,13 +119,17 @@ CREATE TABLE cohort_cells (
   waits_owner_blocked INTEGER NOT NULL,
   wait_owner_runnable_ns INTEGER NOT NULL,
   inversions INTEGER NOT NULL,
+  preempted_ns INTEGER NOT NULL,  -- this and the next two: of runnable
+  woken_ns INTEGER NOT NULL,
+  throttled_ns INTEGER NOT NULL,
+  migrations INTEGER NOT NULL,
   UNIQUE (kernel_release, preempt, subsystem, operation, role, mode, algorithm,
-          lock_model, hold_tier, wait_tier)
+          lock_model, hold_tier, wait_tier, latency_tier)
 );
 
 CREATE TABLE cohort_distributions (
   cell_id INTEGER NOT NULL,
-  kind INTEGER NOT NULL,  -- 0 wait, 1 hold, 2 runnable, 3 blocked
+  kind INTEGER NOT NULL,  -- 0 wait, 1 hold, 2 runnable, 3 blocked, 4 latency
   sum_ns INTEGER NOT NULL,
   max_ns INTEGER NOT NULL,
   over_1ms INTEGER NOT NULL,
@@ -148,6 +155,55 @@ CREATE TABLE cohort_longest (
   PRIMARY KEY (cell_id, hour)
 ) WITHOUT ROWID;
 )sql";
+
+// kMigrations[i] makes a ledger of version i + 1 one of version i + 2. They are
+// history: they spell out their tables, and never change.
+inline constexpr const char* kMigrations[] = {
+    // 2: what the runnable part is made of, migrations, and the latency of
+    // operations, whose tier is part of a cell's key. What was counted before
+    // has none of it.
+    R"sql(
+ALTER TABLE cohort_cells RENAME TO cohort_cells_of_1;
+CREATE TABLE cohort_cells (
+  id INTEGER PRIMARY KEY,
+  kernel_release TEXT NOT NULL,
+  preempt TEXT NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  algorithm TEXT NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  latency_tier INTEGER NOT NULL,
+  acquisitions INTEGER NOT NULL,
+  contended INTEGER NOT NULL,
+  on_cpu_ns INTEGER NOT NULL,
+  unknown_ns INTEGER NOT NULL,
+  waits_owner_running INTEGER NOT NULL,
+  waits_owner_runnable INTEGER NOT NULL,
+  waits_owner_blocked INTEGER NOT NULL,
+  wait_owner_runnable_ns INTEGER NOT NULL,
+  inversions INTEGER NOT NULL,
+  preempted_ns INTEGER NOT NULL,
+  woken_ns INTEGER NOT NULL,
+  throttled_ns INTEGER NOT NULL,
+  migrations INTEGER NOT NULL,
+  UNIQUE (kernel_release, preempt, subsystem, operation, role, mode, algorithm,
+          lock_model, hold_tier, wait_tier, latency_tier)
+);
+INSERT INTO cohort_cells
+  SELECT id, kernel_release, preempt, subsystem, operation, role, mode,
+         algorithm, lock_model, hold_tier, wait_tier, 0, acquisitions,
+         contended, on_cpu_ns, unknown_ns, waits_owner_running,
+         waits_owner_runnable, waits_owner_blocked, wait_owner_runnable_ns,
+         inversions, 0, 0, 0, 0
+  FROM cohort_cells_of_1;
+DROP TABLE cohort_cells_of_1;
+)sql",
+};
+static_assert(std::size(kMigrations) == kSchemaVersion - 1);
 
 }  // namespace swaplock
 

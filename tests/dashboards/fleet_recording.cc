@@ -44,6 +44,23 @@ void Fill(Cell* cell, int holds, int long_waits) {
   ++cell->waits_owner_runnable;
   cell->wait_owner_runnable_ns += 12 * kMs;
   ++cell->inversions;
+  cell->preempted_ns += 100 * kMs;
+  cell->throttled_ns += 10 * kMs;
+  cell->woken_ns += 20 * kMs;
+  ++cell->migrations;
+}
+
+// What writes took as a whole; the older kernel takes no lock for them.
+Cell Writes(const std::string& kernel) {
+  Cell cell = MakeCell(Subsystem::kZram, Operation::kWrite, Role::kUnspecified);
+  cell.key.mode = Mode::kUnspecified;
+  cell.hold_tier = cell.wait_tier = Tier::kUnspecified;
+  cell.latency_tier = Tier::kExact;
+  if (kernel == "6.12.57") cell.lock_model = LockModel::kNone;
+  for (int i = 0; i < 100; ++i) cell.latency.Add(30'000);
+  cell.latency.Add(20 * kMs);
+  cell.latency.Add(120 * kMs);
+  return cell;
 }
 
 Hold LongestHold() {
@@ -75,6 +92,7 @@ void Measured(int long_waits, Window* window) {
   window->cells = {MakeCell(Subsystem::kZram, Operation::kWrite, Role::kStream),
                    MakeCell(Subsystem::kZram, Operation::kRead, Role::kStream)};
   for (Cell& cell : window->cells) Fill(&cell, holds, long_waits);
+  window->cells.push_back(Writes(window->environment.kernel_release));
   window->top_holds = {LongestHold()};
 }
 
