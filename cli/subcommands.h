@@ -1,5 +1,6 @@
-// The subcommands of `swaplock`. Each has a file of its own, asks one server,
-// writes to stdout and returns the exit status.
+// The subcommands of `swaplock`. Each has a file of its own, asks one server
+// (or doctor: this host's kernel), writes to stdout and returns the exit
+// status.
 #ifndef SWAPLOCK_CLI_SUBCOMMANDS_H_
 #define SWAPLOCK_CLI_SUBCOMMANDS_H_
 
@@ -24,6 +25,10 @@ int Top(const CommandOptions& options);
 
 // What the server says of kernels against each other.
 int Verdicts(const CommandOptions& options);
+
+// What can be measured on this host and what to do about the rest: 0 when holds
+// are measured, 1 when only part is, kExitUnavailable when nothing is.
+int Doctor(const CommandOptions& options);
 
 }  // namespace swaplock
 

@@ -22,7 +22,8 @@ namespace {
 constexpr char kUsage[] =
     "What the fleet's locks do.\n"
     "  swaplock top        the fleet's locks, live\n"
-    "  swaplock verdicts   kernels against each other";
+    "  swaplock verdicts   kernels against each other\n"
+    "  swaplock doctor     what can be measured on this host";
 
 int Usage(const std::string& message) {
   std::fprintf(stderr, "swaplock: %s; see swaplock --help\n", message.c_str());
@@ -44,9 +45,11 @@ int Main(int argc, char** argv) {
   if (options.interval < absl::Milliseconds(100) || options.seconds < 0) {
     return Usage("--interval is at least 100ms, --seconds at least 0");
   }
-  if (words.size() != 1) return Usage("one subcommand: top or verdicts");
+  if (words.size() != 1)
+    return Usage("one subcommand: top, verdicts or doctor");
   if (words[0] == "top") return Top(options);
   if (words[0] == "verdicts") return Verdicts(options);
+  if (words[0] == "doctor") return Doctor(options);
   return Usage("unknown subcommand \"" + words[0] + "\"");
 }
 
