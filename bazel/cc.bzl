@@ -13,6 +13,9 @@ def swaplock_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
         name = name,
         size = size,
         copts = SWAPLOCK_COPTS + copts,
-        deps = deps + ["@system//:gtest_main"],
+        deps = deps + [
+            "//bazel:tsan_suppressions",
+            "@system//:gtest_main",
+        ],
         **kwargs
     )
