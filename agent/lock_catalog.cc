@@ -24,10 +24,11 @@ struct Row {
   } need;
   enum Prefer {
     kTrampoline,  // kprobe where it is refused
-    // For functions that are entered without the lock. A task that is preempted
-    // inside an fentry program makes all others on its CPU lose that program's
-    // events until it runs again; kprobes run with preemption off. Under the
-    // lock that cannot happen: there is one holder per CPU.
+    // For functions that are entered without the lock, or with one that
+    // several tasks share. A task that is preempted inside an fentry program
+    // makes all others on its CPU lose that program's events until it runs
+    // again; kprobes run with preemption off. Under a lock of one's own that
+    // cannot happen: there is one holder per CPU.
     kKprobe,
     kTrampolineOnly,
   } prefer = kTrampoline;
@@ -60,7 +61,6 @@ const std::vector<Row>& ZramRows() {
        {"zcomp_stream_put", "zcomp_cstrm_put"},
        Row::kRequired},
       {"zram_compress", kFentry, {"zcomp_compress"}, Row::kOptional},
-      {"zram_decompress", kFentry, {"zcomp_decompress"}, Row::kOptional},
       {"zram_recompress_begin", kFentry, {"recompress_store"}, Row::kOptional},
       {"zram_recompress_end", kFexit, {"recompress_store"}, Row::kOptional},
       {"zram_writeback_begin", kFentry, {"writeback_store"}, Row::kOptional},
@@ -69,7 +69,16 @@ const std::vector<Row>& ZramRows() {
   return *rows;
 }
 
-// The October 2026 series: streams of their own for reads.
+// One stream: its holder is alone also when it reads.
+const std::vector<Row>& ZramOneStreamRows() {
+  static const auto* const rows = new std::vector<Row>{
+      {"zram_decompress", kFentry, {"zcomp_decompress"}, Row::kOptional},
+  };
+  return *rows;
+}
+
+// The October 2026 series: streams of their own for reads, which several tasks
+// may hold.
 const std::vector<Row>& ZramReadRows() {
   static const auto* const rows = new std::vector<Row>{
       {"zram_read_get",
@@ -78,7 +87,16 @@ const std::vector<Row>& ZramReadRows() {
        Row::kRequired,
        Row::kTrampoline,
        ProbeKind::kKprobe},
-      {"zram_read_put", kFentry, {"zcomp_dstrm_put"}, Row::kRequired},
+      {"zram_read_put",
+       kFentry,
+       {"zcomp_dstrm_put"},
+       Row::kRequired,
+       Row::kKprobe},
+      {"zram_decompress",
+       kFentry,
+       {"zcomp_decompress"},
+       Row::kOptional,
+       Row::kKprobe},
   };
   return *rows;
 }
@@ -467,9 +485,9 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
 
   const bool zram_loaded = plan.zram_model != LockModel::kUnspecified;
   planner.ForgetWhy();
-  std::vector<std::vector<Row>> zram_rows = {ZramRows()};
-  if (plan.SplitStreams()) zram_rows.push_back(ZramReadRows());
-  if (planner.TakeGroup(zram_rows)) {
+  if (planner.TakeGroup({ZramRows(), plan.SplitStreams()
+                                         ? ZramReadRows()
+                                         : ZramOneStreamRows()})) {
     plan.zram_hold =
         plan.Attaches("zram_get_k") ? Tier::kBracket : Tier::kExact;
   }
