@@ -1,23 +1,19 @@
 // The doctor: what swaplock can measure on a host, why not the rest, and what
 // to do about it. Pure: the report is made of what agent/doctor_reading found,
-// so that recorded hosts are its tests; agent/doctor_report makes text and JSON
-// of it.
-//
-// Each problem is one sentence and has one remedy; a remedy that would not help
-// here is not named. What is not known is not said to be so or not so.
+// so that recorded hosts are its tests; agent/doctor_diagnosis finds the
+// problems in it, agent/doctor_report makes text and JSON of it.
 #ifndef SWAPLOCK_AGENT_DOCTOR_H_
 #define SWAPLOCK_AGENT_DOCTOR_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "agent/environment.h"
+#include "agent/host_facts.h"
 #include "agent/kernel_symbols.h"
 #include "agent/lock_catalog.h"
 #include "common/cell.h"
@@ -25,47 +21,10 @@
 
 namespace swaplock {
 
-struct ZramDeviceFacts {
-  ZramDevice device;
-  int read_error = 0;  // errno of opening it for reading; 0: it can be read
-};
-
-struct MountFacts {
-  std::string type;      // "cgroup2"
-  std::string expected;  // where swaplock looks
-  std::string path;      // where it is: there, or else anywhere; "": nowhere
-  bool InPlace() const { return path == expected; }
-};
-
-struct HostFacts {
-  Environment environment;
-  std::map<std::string, std::string> config;  // agent/kernel_config
-  std::string lockdown;                       // "": cannot be told
-  uint32_t uid = 0;
-  bool user_namespace = false;         // not the initial one
-  std::set<std::string> capabilities;  // effective, of those that matter
-  bool btf_file = false;               // /sys/kernel/btf/vmlinux is there
-  bool kprobes = false;                // perf has them
-  std::optional<bool> bpf_stats;
-  bool kernel_addresses = false;  // /proc/kallsyms shows them
-  int kptr_restrict = -1;         // -1: cannot be read
-  bool psi = false;
-  // RLIMIT_MEMLOCK; absent: unlimited.
-  std::optional<uint64_t> memory_lock_bytes;
-  std::vector<MountFacts> mounts;  // cgroup2, debugfs, securityfs, tracefs
-  bool zram_loaded = false;        // or built in
-  std::vector<ZramDeviceFacts> zram_devices;
-  bool zswap_present = false;
-  std::optional<bool> zswap_enabled;
-  std::string zswap_compressor;
-
-  const MountFacts* Mount(absl::string_view type) const;
-};
-
 struct ClockCost {
   double ns = 0;
   bool in_bpf = false;  // else in user space, which may differ
-  std::string how;      // "bpf_ktime_get_ns, the fastest of 5 test runs ..."
+  std::string how;      // "bpf_ktime_get_ns() in a BPF program, ..."
 };
 
 // Of programs that run on this host now, by the kernel's count.
@@ -84,6 +43,12 @@ struct DoctorInput {
   std::optional<ClockCost> clock;
   // By the name of the program in the plan.
   std::map<std::string, ProgramCost> running;
+
+  // Whether the host has such locks, with or without type information.
+  bool HasZram() const;
+  bool HasZswap() const;
+  // Whether a member of a type whose name begins so is known.
+  bool KnowsType(absl::string_view beginning) const;
 };
 
 enum class DoctorVerdict { kHolds = 1, kPart = 2, kNothing = 3 };
@@ -93,14 +58,18 @@ struct LockReport {
   LockModel model = LockModel::kUnspecified;
   Tier hold = Tier::kUnspecified;
   Tier wait = Tier::kUnspecified;
+  Tier latency = Tier::kUnspecified;  // of the operations that take it
   std::string measured;
-  bool complete = false;
+  // Whether holds are to be measured: of zram's and zswap's locks. Holders of
+  // zsmalloc's spinlocks are not off their CPU, so that waits say enough.
+  bool holds_wanted = false;
+  bool complete = false;  // all that is wanted is measured
 };
 
 struct Problem {
   std::string what;
   std::string remedy;
-  bool costs_holds = false;  // else it costs details
+  bool costs_holds = false;  // or waits; else it costs details
 };
 
 struct Need {

@@ -190,10 +190,12 @@ std::map<std::string, ProgramCost> RunningPrograms(const Plan& plan) {
     uint32_t length = sizeof(info);
     if (bpf_obj_get_info_by_fd(fd, &info, &length) == 0 && info.run_cnt > 0) {
       for (const Attachment& a : plan.attachments) {
-        // The kernel keeps the first 15 characters of a name.
+        // The kernel keeps the first 15 characters of a name; what begins
+        // alike is counted once.
         if (a.program.substr(0, BPF_OBJ_NAME_LEN - 1) != info.name) continue;
         out[a.program].runs += info.run_cnt;
         out[a.program].run_time_ns += info.run_time_ns;
+        break;
       }
     }
     close(fd);
@@ -251,6 +253,10 @@ HostFacts ReadHostFacts(absl::string_view root) {
                        &number)) {
     out.kptr_restrict = number;
   }
+  if (absl::SimpleAtoi(ReadLine(root, "/proc/sys/kernel/perf_event_paranoid"),
+                       &number)) {
+    out.perf_event_paranoid = number;
+  }
   out.kernel_addresses = ShowsAddresses(absl::StrCat(root, "/proc/kallsyms"));
   // With psi=0 the files are there and cannot be opened.
   out.psi = !ReadLine(root, "/proc/pressure/cpu").empty();
@@ -263,7 +269,15 @@ HostFacts ReadHostFacts(absl::string_view root) {
   out.zram_loaded = Exists(root, "/sys/class/zram-control") ||
                     Exists(root, "/sys/module/zram");
   for (ZramDevice& device : ReadZramDevices(root)) {
-    const int error = ReadError(absl::StrCat(root, "/dev/", device.name));
+    // One that is not set up is left alone: while it is open, nobody can
+    // remove it.
+    const int error = device.disksize_bytes == 0
+                          ? 0
+                          : ReadError(absl::StrCat(root, "/dev/", device.name));
+    // It may have been removed meanwhile.
+    if (error != 0 && !Exists(root, absl::StrCat("/sys/block/", device.name))) {
+      continue;
+    }
     out.zram_devices.push_back({std::move(device), error});
   }
   out.zswap_present = Exists(root, "/sys/module/zswap");

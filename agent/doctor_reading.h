@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "agent/doctor.h"
+#include "agent/host_facts.h"
 
 namespace swaplock {
 
@@ -23,8 +24,9 @@ std::set<std::string> EffectiveCapabilities(absl::string_view status);
 // the text is something else.
 std::string LockdownMode(absl::string_view text);
 
-// Everything, from the running kernel. Takes 0.2 s, most of it reading BTF and
-// loading programs. Not thread-safe: it silences libbpf.
+// Everything, from the running kernel. Takes half a second of CPU, most of it
+// reading BTF, trying probes and loading programs. Not thread-safe: it silences
+// libbpf.
 DoctorInput ReadDoctorInput();
 
 }  // namespace swaplock

@@ -64,6 +64,7 @@ TEST(DoctorReadingTest, ReadsWhatIsThere) {
   fake.Write("/sys/bus/event_source/devices/kprobe/type", "6\n");
   fake.Write("/proc/sys/kernel/bpf_stats_enabled", "1\n");
   fake.Write("/proc/sys/kernel/kptr_restrict", "2\n");
+  fake.Write("/proc/sys/kernel/perf_event_paranoid", "-1\n");
   fake.Write("/proc/pressure/cpu", "some avg10=0.00\n");
   fake.Write("/proc/self/status", "CapEff:\t0000008000000000\n");
   fake.Link("/proc/self/ns/user", "user:[4026531837]");
@@ -89,6 +90,7 @@ TEST(DoctorReadingTest, ReadsWhatIsThere) {
   EXPECT_TRUE(facts.kprobes);
   EXPECT_EQ(facts.bpf_stats, true);
   EXPECT_EQ(facts.kptr_restrict, 2);
+  EXPECT_EQ(facts.perf_event_paranoid, -1);
   EXPECT_TRUE(facts.psi);
   EXPECT_EQ(facts.capabilities, std::set<std::string>{"CAP_BPF"});
   EXPECT_FALSE(facts.user_namespace);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "common/plain_text.h"
 #include "common/text_table.h"
 #include "proto/doctor.pb.h"
@@ -128,12 +129,13 @@ void Section(std::string* out, absl::string_view title,
 
 std::string LockTable(const DoctorReport& report) {
   TextTable table;
-  for (const char* title : {"lock", "model", "holds", "waits", "measured"}) {
+  for (const char* title :
+       {"lock", "model", "holds", "waits", "operations", "measured"}) {
     table.AddColumn(title, Align::kLeft);
   }
   for (const LockReport& lock : report.locks) {
     table.AddRow({lock.name, ModelName(lock.model), TierName(lock.hold),
-                  TierName(lock.wait), lock.measured});
+                  TierName(lock.wait), TierName(lock.latency), lock.measured});
   }
   return table.Empty() ? "" : table.Render(kIndent);
 }
@@ -175,12 +177,15 @@ std::string ProbeList(const DoctorReport& report) {
   };
   std::vector<Group> groups;
   for (const Probe& probe : report.probes) {
+    // "load fexit/zcomp_stream_get: EPERM" says the name once more.
+    const std::string reason = absl::StrReplaceAll(
+        probe.reason, {{absl::StrCat(" ", probe.name), ""}});
     const auto group =
         std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
-          return g.state == probe.state && g.reason == probe.reason;
+          return g.state == probe.state && g.reason == reason;
         });
     if (group == groups.end()) {
-      groups.push_back({probe.state, probe.reason, {probe.name}});
+      groups.push_back({probe.state, reason, {probe.name}});
     } else {
       group->names.push_back(probe.name);
     }
@@ -364,6 +369,7 @@ v1::DoctorReport ToProto(const DoctorReport& report) {
     l->set_lock_model(static_cast<v1::LockModel>(lock.model));
     l->set_hold_tier(static_cast<v1::Tier>(lock.hold));
     l->set_wait_tier(static_cast<v1::Tier>(lock.wait));
+    l->set_latency_tier(static_cast<v1::Tier>(lock.latency));
     l->set_measured(lock.measured);
     l->set_complete(lock.complete);
   }

@@ -156,24 +156,31 @@ TEST_P(DoctorTest, AHealthyHostNeedsNothing) {
   for (const Need& need : report.needs) EXPECT_TRUE(need.held) << need.what;
 }
 
-// The cost per hold divides by runs of the programs that end holds, which are
-// known by their names.
-TEST_P(DoctorTest, EveryPlanHasProgramsThatEndHolds) {
-  DoctorInput input = Host(Recorded(GetParam()), Permit);
-  for (const Attachment& a : input.plan.attachments) {
-    input.running[a.program] = {10, 1000};
-  }
-  const DoctorReport report = MakeDoctorReport(input);
-  ASSERT_EQ(report.costs.size(), 2u);
-  for (const LockCost& cost : report.costs) {
-    ASSERT_TRUE(cost.ns_per_hold.has_value()) << cost.lock;
-    EXPECT_FALSE(cost.at_least) << cost.lock;
-    EXPECT_GE(*cost.ns_per_hold, 200) << cost.lock;
+// The cost per hold divides by runs of programs that are known by their names.
+TEST_P(DoctorTest, EveryPlanHasProgramsThatRunOncePerHold) {
+  for (const auto& [lock, beginning] :
+       {std::pair<const char*, const char*>{"zram stream", "zram_"},
+        {"zswap", "zswap_"}}) {
+    DoctorInput input = Host(Recorded(GetParam()), Permit);
+    for (const Attachment& a : input.plan.attachments) {
+      if (absl::StartsWith(a.program, beginning)) {
+        input.running[a.program] = {10, 1000};
+      }
+    }
+    const DoctorReport report = MakeDoctorReport(input);
+    ASSERT_EQ(report.costs.size(), 2u);
+    for (const LockCost& cost : report.costs) {
+      if (cost.lock != lock) continue;
+      ASSERT_TRUE(cost.ns_per_hold.has_value()) << cost.lock;
+      EXPECT_FALSE(cost.at_least) << cost.lock;
+      EXPECT_GE(*cost.ns_per_hold, 200) << cost.lock;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, DoctorTest,
-                         testing::Values("6.1", "6.12", "6.18", "7.3"));
+                         testing::Values("6.1", "6.12", "6.18", "7.3",
+                                         "7.3-patched", "7.3-zram-split"));
 
 TEST(DoctorTest, ALockNobodyWaitsForNeedsNoWaits) {
   const DoctorReport report = MakeDoctorReport(Host(Recorded("6.12"), Permit));
@@ -210,7 +217,7 @@ TEST(DoctorTest, WithoutSecurityfsTheCauseIsNotGuessed) {
 TEST(DoctorTest, ARefusalWithoutALockdownIsNotCalledOne) {
   const DoctorReport report =
       MakeDoctorReport(Host(Recorded("6.18"), TracepointsOnly));
-  ExpectProblem(report, "although it is not locked down", true,
+  ExpectProblem(report, "although no lockdown is seen", true,
                 "/sys/kernel/security/lsm");
 }
 
@@ -388,14 +395,65 @@ TEST(DoctorTest, OldKernelsHaveNoWaits) {
 TEST(DoctorTest, ADeviceThatCannotBeReadHasNoWaits) {
   DoctorInput input = Host(Recorded("6.18"), Permit);
   input.facts.zram_devices[0].read_error = EACCES;
-  ExpectProblem(MakeDoctorReport(input), "/dev/zram0 cannot be read", true,
+  const DoctorReport report = MakeDoctorReport(input);
+  ExpectProblem(report, "/dev/zram0 cannot be read", true,
                 "CAP_DAC_READ_SEARCH");
+  EXPECT_EQ(report.ExitStatus(), 1);
+  EXPECT_EQ(Lock(report, "zram stream")->hold, Tier::kExact);
+  EXPECT_EQ(Lock(report, "zram stream")->wait, Tier::kUnspecified);
+  EXPECT_TRUE(Lock(report, "zswap")->complete);
   input.facts.zram_devices[0].read_error = ENOENT;
   ExpectProblem(MakeDoctorReport(input), "/dev/zram0 cannot be read", true,
                 "/dev");
   // One that is not set up has no locks.
   input.facts.zram_devices[0].device.disksize_bytes = 0;
   EXPECT_EQ(Find(MakeDoctorReport(input), "/dev/zram0"), nullptr);
+}
+
+// The owner probe compares addresses.
+TEST(DoctorTest, ADeviceThatCannotBeReadHasNoOwnerProbe) {
+  DoctorInput input = Host(Recorded("6.18"), TracepointsOnly);
+  input.facts.zram_devices[0].read_error = EACCES;
+  const DoctorReport report = MakeDoctorReport(input);
+  EXPECT_EQ(Lock(report, "zram stream")->measured, "nothing");
+  EXPECT_EQ(Lock(report, "zswap")->hold, Tier::kOwnerProbe);
+}
+
+TEST(DoctorTest, WithoutAddressesTheOwnerProbeDoesNotFindZswapsLock) {
+  DoctorInput input = Host(Recorded("6.18"), TracepointsOnly);
+  input.facts.kernel_addresses = false;
+  input.facts.capabilities = {"CAP_BPF", "CAP_PERFMON"};
+  const DoctorReport report = MakeDoctorReport(input);
+  EXPECT_EQ(Lock(report, "zswap")->measured, "nothing");
+  EXPECT_EQ(Lock(report, "zram stream")->hold, Tier::kOwnerProbe);
+  ExpectProblem(report, "hides addresses", true, "CAP_SYSLOG");
+}
+
+// Debian's kernels ask more for perf than CAP_PERFMON.
+TEST(DoctorTest, AParanoidPerfIsTheReasonWhyKprobesAreRefused) {
+  DoctorInput input =
+      Host(Recorded("6.18"), [](ProbeKind kind, const std::string& target) {
+        return kind == ProbeKind::kKprobe || kind == ProbeKind::kKretprobe
+                   ? absl::PermissionDeniedError(
+                         absl::StrCat("attach kprobe/", target, ": EACCES"))
+                   : absl::OkStatus();
+      });
+  input.facts.capabilities = {"CAP_BPF", "CAP_PERFMON"};
+  input.facts.perf_event_paranoid = 3;
+  ExpectProblem(MakeDoctorReport(input), "perf_event_paranoid is 3", false,
+                "perf_event_paranoid=2");
+  input.facts.perf_event_paranoid = 2;
+  ExpectProblem(MakeDoctorReport(input), "a kprobe is refused", false,
+                "report it");
+}
+
+TEST(DoctorTest, SplitStreamsAreTwoLocks) {
+  const DoctorReport report =
+      MakeDoctorReport(Host(Recorded("7.3-patched"), Permit));
+  ASSERT_NE(Lock(report, "zram read stream"), nullptr);
+  EXPECT_EQ(Lock(report, "zram read stream")->hold, Tier::kExact);
+  EXPECT_EQ(Lock(report, "zram read stream")->model, LockModel::kRwsemShared);
+  EXPECT_EQ(Lock(report, "zram stream")->model, LockModel::kSplitMutex);
 }
 
 // A program that does nothing was taken, the real one was not.
@@ -477,6 +535,18 @@ TEST(DoctorTest, TheKernelsCountOfRunningProgramsIsTheCost) {
   EXPECT_FALSE(report.costs[0].at_least);
   EXPECT_TRUE(report.costs[1].at_least);  // zswap's did not run
   EXPECT_EQ(report.programs.size(), 2u);
+}
+
+// Functions inside zswap's lock are zram's, too.
+TEST(DoctorTest, WhatHooksCostZramIsNotCalledTheCostOfZswap) {
+  DoctorInput input = Host(Recorded("6.18"), Permit);
+  input.running = {{"zswap_store_begin_k", {100, 10'000}},
+                   {"zswap_acquire_store", {100, 10'000}},
+                   {"zswap_release_store", {300, 30'000}}};
+  EXPECT_EQ(MakeDoctorReport(input).costs[1].ns_per_hold, 500);
+  EXPECT_FALSE(MakeDoctorReport(input).costs[1].at_least);
+  input.running["zram_put"] = {200, 20'000};
+  EXPECT_TRUE(MakeDoctorReport(input).costs[1].at_least);
 }
 
 TEST(DoctorTest, WhereNoHookRunsInTheLockNoCostIsInvented) {
