@@ -5,6 +5,7 @@
  * from a kernel function is not in it; tests/lab/overhead measures that.
  */
 #include "agent/bpf/hold_time.bpf.h"
+#include "agent/bpf/operation_latency.bpf.h"
 
 __u32 loops = 0;
 __u64 sink = 0; /* so that nothing is optimised away */
@@ -107,6 +108,15 @@ BENCHMARK(hold) {
   if (task) sl_acquired(task, SL_CLASS_ZRAM, 0, SL_OP_ANY, 4096);
   task = sl_task_make();
   if (task) sl_released(r->ctx, task, SL_CLASS_ZRAM);
+  return 0;
+}
+
+/* What zram_bio_begin and zram_bio_end do. */
+BENCHMARK(operation) {
+  struct sl_task* task = sl_task_make();
+  if (task) sl_operation_begin(task, SL_IN_BIO, 4096, SL_OP_STORE);
+  task = sl_task_make();
+  if (task) sl_operation_end(task, SL_IN_BIO, 4096);
   return 0;
 }
 

@@ -81,6 +81,7 @@ int Run(int rounds, uint32_t holds) {
   const auto cpus = static_cast<uint32_t>(libbpf_num_possible_cpus());
   s->rodata->cells_per_cpu = kCellsPerCpu;
   bpf_map__set_max_entries(s->maps.cells, cpus * kCellsPerCpu);
+  bpf_map__set_max_entries(s->maps.latencies, cpus * SL_LATENCIES);
   bpf_map__set_max_entries(s->maps.cpus, cpus);
   const int error = hold_benchmark_programs__load(s);
   if (error == -EPERM || error == -EACCES) {
@@ -102,6 +103,7 @@ int Run(int rounds, uint32_t holds) {
       {"hash-keyed stamps, as klockstat", s->progs.hash_keyed, {}},
       {"swaplock: acquisition", s->progs.acquired, {}},
       {"swaplock: acquisition and release", s->progs.hold, {}},
+      {"swaplock: operation, begin and end", s->progs.operation, {}},
   };
   StayOnThisCpu();
   // In turns, so that what else the machine does meets all of them.
