@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kIntervals = 3;
 constexpr absl::Duration kLate = absl::Seconds(10);
+constexpr absl::Duration kClocksDiffer = absl::Minutes(1);
 constexpr absl::Duration kSweepEvery = absl::Seconds(10);
 // An agent's interval is an hour at most.
 constexpr absl::Duration kMaxInterval = absl::Hours(1);
@@ -114,7 +115,9 @@ void HostsNow::TakeContext(const Window& window, absl::Time as_of,
 
 void HostsNow::Take(const Window& window, absl::Time now) {
   const absl::Time as_of = std::min(CountedAt(window, now), now);
-  const absl::Time until = as_of + kIntervals * IntervalOf(window) + kLate;
+  const absl::Duration silence = kIntervals * IntervalOf(window) + kLate;
+  const bool news = now - as_of <= silence + kClocksDiffer;
+  const absl::Time until = news ? now + silence : as_of + silence;
   TakeHolds(window, as_of, until);
   if (holds_.size() > kMaxHolds) {
     holds_.erase(

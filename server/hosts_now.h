@@ -5,10 +5,10 @@
 // Bounded whatever hosts send: the longest kMaxHoldsOfHost holds of a host and
 // kMaxHolds of all; kMaxContextBytes of each context, kMaxContexts contexts.
 //
-// A host is silent when no window of it has ended for three of its intervals
-// and ten seconds, by its own clock: what it held then is over or unknown. So
-// the windows that a host catches up on are none of this moment either, and a
-// host whose clock is wrong by more shows no holds in progress.
+// A host is silent when no window of it has come for three of its intervals and
+// ten seconds: what it held then is over or unknown. So is what is said by a
+// window that ended, by its host's clock, a minute more than that before it
+// came: the host catches up on what it could not send.
 //
 // Plain value, cheap to copy; not thread-safe.
 #ifndef SWAPLOCK_SERVER_HOSTS_NOW_H_
@@ -36,7 +36,7 @@ struct HoldInProgress {
   Tier hold_tier = Tier::kUnspecified;
   Hold hold;         // hold_ns and its parts are those up to `as_of`
   absl::Time as_of;  // end of the window that had it
-  absl::Time until;  // when its host is silent
+  absl::Time until;  // when its host is silent; in the past: it was no news
 };
 
 struct HostContext {

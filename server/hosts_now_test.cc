@@ -66,8 +66,17 @@ TEST(HostsNowTest, HoldsOfASilentHostAreGone) {
   HostsNow hosts;
   const Window window = Holding("a", 1, {5'000'000});
   hosts.Take(window, EndOf(window) + absl::Seconds(1));
-  EXPECT_EQ(Lengths(hosts, EndOf(window) + absl::Seconds(40)).size(), 1u);
-  EXPECT_EQ(Lengths(hosts, EndOf(window) + absl::Seconds(41)).size(), 0u);
+  EXPECT_EQ(Lengths(hosts, EndOf(window) + absl::Seconds(41)).size(), 1u);
+  EXPECT_EQ(Lengths(hosts, EndOf(window) + absl::Seconds(42)).size(), 0u);
+}
+
+TEST(HostsNowTest, AClockThatIsALittleWrongHidesNothing) {
+  HostsNow hosts;
+  const Window window = Holding("a", 1, {5'000'000});
+  const absl::Time now = EndOf(window) + absl::Minutes(1);
+  hosts.Take(window, now);
+  EXPECT_EQ(Lengths(hosts, now + absl::Seconds(40)).size(), 1u);
+  EXPECT_EQ(Lengths(hosts, now + absl::Seconds(41)).size(), 0u);
 }
 
 TEST(HostsNowTest, HoldsOfAWindowThatComesLateAreOver) {

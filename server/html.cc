@@ -12,17 +12,20 @@ namespace swaplock {
 namespace {
 
 constexpr size_t kMaxRows = 50;
+// Text of more bytes may take several lines.
+constexpr size_t kLongText = 80;
 
 constexpr char kStyle[] = R"html(<style>
 body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5em; color: #1a1a1a; }
 table { border-collapse: collapse; margin: 0 0 1.5em; }
 th, td { padding: .25em .7em; border-bottom: 1px solid #ccc; text-align: left;
-  vertical-align: top; }
+  vertical-align: top; white-space: nowrap; }
+.long, th { white-space: normal; }
 div { overflow-x: auto; }
 h2 { margin: 1em 0 .4em; font-size: 1.15em; }
 pre { margin: .3em 0; font-size: .85em; white-space: pre-wrap;
-  min-width: 40em; }
-summary { cursor: pointer; white-space: nowrap; }
+  width: 34em; }
+summary { cursor: pointer; }
 </style>
 )html";
 
@@ -72,7 +75,9 @@ std::string Html(const HtmlTable& table) {
   for (size_t i = 0; i < std::min(table.rows.size(), kMaxRows); ++i) {
     absl::StrAppend(&out, "<tr>");
     for (const HtmlCell& cell : table.rows[i]) {
-      absl::StrAppend(&out, "<td>", CellHtml(cell), "</td>");
+      absl::StrAppend(
+          &out, cell.text.size() > kLongText ? "<td class=\"long\">" : "<td>",
+          CellHtml(cell), "</td>");
     }
     absl::StrAppend(&out, "</tr>\n");
   }

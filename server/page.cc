@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,7 +22,7 @@
 namespace swaplock {
 namespace {
 
-constexpr char kNotMeasured[] = "not measured";
+constexpr char kNotMeasured[] = "-";
 constexpr char kNotKnown[] = "not known";
 
 std::string Time(uint64_t ns) {
@@ -47,8 +48,10 @@ std::string Ago(absl::Time time, absl::Time now) {
   return absl::StrCat(absl::FormatDuration(ago), " ago");
 }
 
+// The lock's role; most locks are only ever taken exclusively.
 std::string LockOf(const CellKey& key) {
-  return absl::StrCat(Name(key.role), " (", Name(key.mode), ")");
+  return absl::StrCat(Name(key.role),
+                      key.mode == Mode::kShared ? " (shared)" : "");
 }
 
 std::string OperationOf(const CellKey& key) {
@@ -60,12 +63,10 @@ std::string ModelOf(LockModel model) {
   return model == LockModel::kUnspecified ? kNotKnown : ModelName(model);
 }
 
-// "exact/contention": holds and waits.
-std::string MeasuredBy(const SeriesKey& key) {
-  const auto name = [](Tier tier) {
-    return tier == Tier::kUnspecified ? kNotMeasured : std::string(Name(tier));
-  };
-  return absl::StrCat(name(key.hold_tier), "/", name(key.wait_tier));
+// Waits none of which saw an owner: the lock of this kernel does not tell it.
+bool SawOwners(const Cell& cell) {
+  return cell.contended == 0 || cell.waits_owner_running > 0 ||
+         cell.waits_owner_runnable > 0 || cell.waits_owner_blocked > 0;
 }
 
 std::string VerdictsHtml(const FleetSnapshot& snapshot) {
@@ -100,45 +101,72 @@ std::string OperationsHtml(const AllSeries& all) {
   return table.rows.empty() ? "" : Html(table);
 }
 
-std::string LocksHtml(const AllSeries& all) {
+std::vector<HtmlCell> LockCells(const SeriesKey& key, const Cell& cell,
+                                Tier tier) {
+  return {key.kernel,
+          key.preempt,
+          OperationOf(key.cell),
+          LockOf(key.cell),
+          ModelOf(cell.lock_model),
+          key.cell.algorithm,
+          If(tier != Tier::kUnspecified, std::string(Name(tier)))};
+}
+
+void Append(std::vector<HtmlCell> more, std::vector<HtmlCell>* row) {
+  std::move(more.begin(), more.end(), std::back_inserter(*row));
+}
+
+std::string WaitsHtml(const AllSeries& all) {
   HtmlTable table = {
-      "Locks",
-      {"kernel",    "preempt",      "operation",      "lock",
-       "model",     "algorithm",    "holds/waits by", "acquisitions",
-       "contended", "wait p99",     "longest wait",   "waits over 10 ms",
-       "hold p99",  "longest hold", "on CPU",         "runnable off CPU",
-       "preempted", "woken",        "throttled",      "blocked",
-       "moved CPU"},
+      "Waits for locks",
+      {"kernel", "preempt", "operation", "lock", "model", "algorithm",
+       "measured by", "acquisitions", "contended", "p99", "longest",
+       "over 10 ms", "owner runnable off CPU", "inversions"},
+      {}};
+  for (const auto& [key, series] : all) {
+    const Cell& cell = series.cell;
+    if (IsOperation(cell)) continue;
+    const bool waits = key.wait_tier != Tier::kUnspecified;
+    std::vector<HtmlCell> row = LockCells(key, cell, key.wait_tier);
+    Append({If(CountsHolds(key.hold_tier), absl::StrCat(cell.acquisitions)),
+            If(waits, absl::StrCat(cell.contended)),
+            If(waits, Quantile(cell.wait, 0.99)),
+            If(waits, Time(cell.wait.max_ns)),
+            If(waits, absl::StrCat(cell.wait.over_10ms)),
+            If(waits && SawOwners(cell), Time(cell.wait_owner_runnable_ns)),
+            If(waits && SawOwners(cell), absl::StrCat(cell.inversions))},
+           &row);
+    table.rows.push_back(std::move(row));
+  }
+  return Html(table);
+}
+
+std::string HoldsHtml(const AllSeries& all) {
+  HtmlTable table = {
+      "Holds of locks",
+      {"kernel", "preempt", "operation", "lock", "model", "algorithm",
+       "measured by", "holds", "p99", "longest", "on CPU", "runnable off CPU",
+       "preempted", "woken", "throttled", "blocked", "unknown", "migrations"},
       {}};
   for (const auto& [key, series] : all) {
     const Cell& cell = series.cell;
     if (IsOperation(cell)) continue;
     const bool holds = CountsHolds(key.hold_tier);
-    const bool waits = key.wait_tier != Tier::kUnspecified;
     // Sums of off-CPU time exist for the owner probe too.
     const bool off_cpu = holds || key.hold_tier == Tier::kOwnerProbe;
     const bool split = MeasuresSplit(cell);
-    table.rows.push_back({key.kernel,
-                          key.preempt,
-                          OperationOf(key.cell),
-                          LockOf(key.cell),
-                          ModelOf(cell.lock_model),
-                          key.cell.algorithm,
-                          MeasuredBy(key),
-                          If(holds, absl::StrCat(cell.acquisitions)),
-                          If(waits, absl::StrCat(cell.contended)),
-                          If(waits, Quantile(cell.wait, 0.99)),
-                          If(waits, Time(cell.wait.max_ns)),
-                          If(waits, absl::StrCat(cell.wait.over_10ms)),
-                          If(holds, Quantile(cell.hold, 0.99)),
-                          If(holds, Time(cell.hold.max_ns)),
-                          If(holds, Time(cell.on_cpu_ns)),
-                          If(off_cpu, Time(cell.runnable.sum_ns)),
-                          If(split, Time(cell.preempted_ns)),
-                          If(split, Time(cell.woken_ns)),
-                          If(split, Time(cell.throttled_ns)),
-                          If(off_cpu, Time(cell.blocked.sum_ns)),
-                          If(split, absl::StrCat(cell.migrations))});
+    std::vector<HtmlCell> row = LockCells(key, cell, key.hold_tier);
+    Append({If(holds, absl::StrCat(cell.hold.Count())),
+            If(holds, Quantile(cell.hold, 0.99)),
+            If(holds, Time(cell.hold.max_ns)), If(holds, Time(cell.on_cpu_ns)),
+            If(off_cpu, Time(cell.runnable.sum_ns)),
+            If(split, Time(cell.preempted_ns)), If(split, Time(cell.woken_ns)),
+            If(split, Time(cell.throttled_ns)),
+            If(off_cpu, Time(cell.blocked.sum_ns)),
+            If(holds, Time(cell.unknown_ns)),
+            If(split, absl::StrCat(cell.migrations))},
+           &row);
+    table.rows.push_back(std::move(row));
   }
   return Html(table);
 }
@@ -186,7 +214,7 @@ std::string LongestHoldsHtml(const FleetSnapshot& snapshot, absl::Time now,
   HtmlTable table = {
       "Longest holds of the last 24 hours",
       {"hold", "on CPU", "runnable off CPU", "blocked", "unknown", "operation",
-       "lock", "device", "holder, and why", "preempted", "host", "kernel"},
+       "lock", "device", "preempted", "host", "kernel", "holder, and why"},
       {}};
   const HoldTiers tiers = HoldTiersOf(snapshot.state);
   const int64_t oldest = absl::ToUnixNanos(now - absl::Hours(24));
@@ -198,12 +226,10 @@ std::string LongestHoldsHtml(const FleetSnapshot& snapshot, absl::Time now,
     const auto tier = tiers.find({top.kernel_release, key});
     const bool whole = tier == tiers.end() || CountsHolds(tier->second);
     std::vector<HtmlCell> row = PartsOf(top.hold, whole);
-    for (HtmlCell& cell : std::vector<HtmlCell>{
-             OperationOf(top.key), LockOf(top.key), top.key.device,
-             Holder(top.hold), absl::StrCat(top.hold.preemptions),
-             HostCellOf(top.host_id), top.kernel_release}) {
-      row.push_back(std::move(cell));
-    }
+    Append({OperationOf(top.key), LockOf(top.key), top.key.device,
+            absl::StrCat(top.hold.preemptions), HostCellOf(top.host_id),
+            top.kernel_release, Holder(top.hold)},
+           &row);
     table.rows.push_back(std::move(row));
   }
   return Html(table);
@@ -221,12 +247,10 @@ std::string InProgressHtml(const FleetSnapshot& snapshot, absl::Time now,
   for (const HoldInProgress& held : snapshot.hosts_now.HoldsInProgress(now)) {
     if (!host_id.empty() && held.host_id != host_id) continue;
     std::vector<HtmlCell> row = PartsOf(held.hold, CountsHolds(held.hold_tier));
-    for (HtmlCell& cell : std::vector<HtmlCell>{
-             OperationOf(held.key), LockOf(held.key), ModelOf(held.lock_model),
-             held.key.device, Holder(held.hold), HostCellOf(held.host_id),
-             held.kernel_release, Ago(held.as_of, now)}) {
-      row.push_back(std::move(cell));
-    }
+    Append({OperationOf(held.key), LockOf(held.key), ModelOf(held.lock_model),
+            held.key.device, Holder(held.hold), HostCellOf(held.host_id),
+            held.kernel_release, Ago(held.as_of, now)},
+           &row);
     table.rows.push_back(std::move(row));
   }
   return Html(table);
@@ -382,8 +406,10 @@ std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now) {
       snapshot.state.windows_missing, " missing. Version ", kVersion,
       ". <a href=\"/metrics\">Metrics</a>, ",
       "<a href=\"/api/v1/fleet\">fleet</a> and ",
-      "<a href=\"/api/v1/verdicts\">verdicts</a> as JSON.</p>\n",
-      VerdictsHtml(snapshot), OperationsHtml(all), LocksHtml(all),
+      "<a href=\"/api/v1/verdicts\">verdicts</a> as JSON. - is not measured, "
+      "never 0; ",
+      "the end of the page says why.</p>\n", VerdictsHtml(snapshot),
+      OperationsHtml(all), WaitsHtml(all), HoldsHtml(all),
       InProgressHtml(snapshot, now, ""), LongestHoldsHtml(snapshot, now, ""),
       HostsHtml(snapshot, now), HtmlEnd());
 }

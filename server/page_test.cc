@@ -66,21 +66,19 @@ TEST(PageTest, OperationsAreThereOnlyWhereTheyAreMeasured) {
   Window window = MakeWindow("a", 1);
   EXPECT_THAT(Page(window), Not(HasSubstr("<h2>Operations")));
   window.cells.push_back(LoadCell(LockModel::kUnspecified));
-  EXPECT_THAT(Page(window),
-              HasSubstr(Row({"zswap load", "not known", "", "0", "not measured",
-                             "not measured", "not measured", "0", "0", "0"})));
+  EXPECT_THAT(Page(window), HasSubstr(Row({"zswap load", "not known", "", "0",
+                                           "-", "-", "-", "0", "0", "0"})));
 }
 
 TEST(PageTest, ShowsWhatTheRunnablePartIsMadeOf) {
   Window window = MakeWindow("a", 1);
   EXPECT_THAT(Page(window),
-              HasSubstr(Row({"10 ms", "not measured", "not measured",
-                             "not measured", "0", "not measured"})));
+              HasSubstr(Row({"10 ms", "-", "-", "-", "0", "0", "-"})));
   window.cells[0].preempted_ns = 7'000'000;
   window.cells[0].woken_ns = 2'000'000;
   window.cells[0].migrations = 4;
   EXPECT_THAT(Page(window),
-              HasSubstr(Row({"10 ms", "7 ms", "2 ms", "0", "0", "4"})));
+              HasSubstr(Row({"10 ms", "7 ms", "2 ms", "0", "0", "0", "4"})));
 }
 
 TEST(PageTest, HoldsInProgressAreShownUntilTheirHostIsSilent) {
@@ -121,9 +119,7 @@ TEST(PageTest, AHoldOpensOnItsExplanation) {
 TEST(PageTest, PartsThatATierCannotTellAreNotMeasured) {
   Window window = MakeWindow("a", 1);
   window.cells[0].hold_tier = Tier::kOwnerProbe;
-  EXPECT_THAT(
-      Page(window),
-      HasSubstr(Row({"12 ms", "not measured", "10 ms", "0", "not measured"})));
+  EXPECT_THAT(Page(window), HasSubstr(Row({"12 ms", "-", "10 ms", "0", "-"})));
 }
 
 TEST(PageTest, HostsShowWhatTheySaidOfThemselves) {

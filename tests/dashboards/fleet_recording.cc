@@ -1,6 +1,9 @@
 // Writes record files of a small fleet that has a value for every panel of the
 // dashboard: `fleet_recording FOLDER` makes FOLDER/HOST.slk for each host.
 //
+// The windows of the measured hosts also carry what only pages and the command
+// line show: why the longest hold was long, a hold in progress, a context.
+//
 // Eight hosts on 6.12.57 and eight on 6.18.15, the latter with four times as
 // many waits over 10 ms: a regression. One host that sees owners only, one that
 // cannot measure waits, and one whose windows are rejected. Windows are a
@@ -70,8 +73,61 @@ Hold LongestHold() {
   hold.on_cpu_ns = 5 * kMs;
   hold.runnable_ns = 115 * kMs;
   hold.comm = "writer";
+  hold.pid = hold.tgid = 207;
+  hold.nice = 19;
+  hold.preemptions = 1;
+  hold.preempted_ns = 110 * kMs;
+  hold.woken_ns = 2 * kMs;
+  hold.migrations = 1;
+  hold.preemptors = {{210, "hog", 0, 0, 105 * kMs, false},
+                     {203, "kworker/0:1", 0, 0, 4 * kMs, false}};
+  hold.waiters = {{209, "reader", -19, 0, 110 * kMs, true},
+                  {205, "writer", 19, 0, 60 * kMs, false}};
+  hold.stall_ns = 170 * kMs;
+  hold.inversion_ns = 110 * kMs;
+  hold.cgroup = "/batch.slice/fill.service";
+  hold.switch_stack = {"__schedule",
+                       "preempt_schedule_irq",
+                       "asm_sysvec_apic_timer_interrupt",
+                       "ZSTD_compressBlock_doubleFast",
+                       "zcomp_compress",
+                       "zram_write_page",
+                       "zram_submit_bio"};
+  hold.release_stack = {"zcomp_stream_put", "zram_write_page",
+                        "zram_submit_bio"};
+  return hold;
+}
+
+// The holder is preempted and has not come back yet.
+Hold HoldInProgress(uint64_t seq) {
+  Hold hold;
+  hold.cell = 0;
+  hold.on_cpu_ns = kMs;
+  hold.runnable_ns = (20 + seq % 10) * kMs;
+  hold.hold_ns = hold.on_cpu_ns + hold.runnable_ns;
+  hold.comm = "writer";
+  hold.pid = hold.tgid = 208;
+  hold.nice = 19;
   hold.preemptions = 1;
   return hold;
+}
+
+// All of it in the first window of an agent's life, then what changed.
+Context WhatElseWentOn(uint64_t seq) {
+  Context context;
+  context.counters = {{"vmstat/pswpout", 1000}};
+  context.gauges = {{"psi/memory/some_avg10_ppm", 120'000 + seq * 100},
+                    {"psi/cpu/some_avg10_ppm", 430'000},
+                    {"zram/zram0/pool_bytes", (400 + seq) << 20}};
+  context.complete = seq == 1;
+  if (!context.complete) return context;
+  context.gauges.insert({{"mem/available_bytes", uint64_t{3} << 30},
+                         {"zram/zram0/disksize_bytes", uint64_t{4} << 30},
+                         {"zram/zram0/orig_bytes", uint64_t{1} << 30}});
+  context.facts = {{"kernel/CONFIG_PREEMPT_LAZY", "y"},
+                   {"sysctl/vm/swappiness", "100"},
+                   {"zram/zram0/algorithms", "zstd"}};
+  return context;
 }
 
 // The window with nothing in it.
@@ -94,6 +150,8 @@ void Measured(int long_waits, Window* window) {
   for (Cell& cell : window->cells) Fill(&cell, holds, long_waits);
   window->cells.push_back(Writes(window->environment.kernel_release));
   window->top_holds = {LongestHold()};
+  window->holds_in_progress = {HoldInProgress(window->key.seq)};
+  window->context = WhatElseWentOn(window->key.seq);
 }
 
 void OwnersOnly(Window* window) {
