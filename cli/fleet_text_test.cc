@@ -60,6 +60,61 @@ TEST(FleetTextTest, TopHoldTakesItsTierFromTheCohort) {
       << FleetText(fleet, kNow);
 }
 
+TEST(FleetTextTest, ShowsOperationsAndTheirLock) {
+  v1::Fleet fleet = SampleFleet();
+  EXPECT_FALSE(absl::StrContains(FleetText(fleet, kNow), "operations"));
+  Cell load;
+  load.key.subsystem = Subsystem::kZswap;
+  load.key.operation = Operation::kLoad;
+  load.lock_model = LockModel::kNone;
+  load.latency_tier = Tier::kExact;
+  load.latency.Add(5'000);
+  *fleet.mutable_cohorts(0)->add_cells() = ToProto(load);
+  const std::string text = FleetText(fleet, kNow);
+  EXPECT_TRUE(absl::StrContains(text, "  operations, from entry to exit\n"))
+      << text;
+  EXPECT_TRUE(absl::StrContains(text, "zswap load  lock-free  exact")) << text;
+}
+
+TEST(FleetTextTest, ShowsHoldsInProgress) {
+  v1::Fleet fleet = SampleFleet();
+  EXPECT_FALSE(absl::StrContains(FleetText(fleet, kNow), "in progress"));
+  v1::HoldInProgress* held = fleet.add_holds_in_progress();
+  held->set_host_id("host-b");
+  *held->mutable_key() = fleet.top_holds(0).key();
+  *held->mutable_hold() = fleet.top_holds(0).hold();
+  held->mutable_hold()->set_comm("stuck");
+  held->set_hold_tier(v1::TIER_EXACT);
+  held->set_as_of_unix_ns(
+      static_cast<uint64_t>(absl::ToUnixNanos(kNow - absl::Seconds(4))));
+  const std::string text = FleetText(fleet, kNow);
+  EXPECT_TRUE(absl::StrContains(text, "holds in progress\n")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "stuck[77]")) << text;
+  EXPECT_TRUE(absl::StrContains(text, "host-b 4s ago")) << text;
+  for (int i = 0; i < 12; ++i) {
+    *fleet.add_holds_in_progress() = fleet.holds_in_progress(0);
+  }
+  EXPECT_TRUE(absl::StrContains(FleetText(fleet, kNow), "  and 3 more\n"));
+}
+
+TEST(FleetTextTest, ExplainsEveryHoldWhenAsked) {
+  v1::Fleet fleet = SampleFleet();
+  fleet.mutable_top_holds(0)->mutable_hold()->set_cgroup("/first");
+  v1::TopHold* second = fleet.add_top_holds();
+  *second = fleet.top_holds(0);
+  second->set_host_id("host-b");
+  second->mutable_hold()->set_cgroup("/second");
+  std::string text = FleetText(fleet, kNow);
+  EXPECT_TRUE(absl::StrContains(text, "cgroup: /first\n")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "/second")) << text;
+  text = FleetText(fleet, kNow, {0, /*explain=*/true});
+  EXPECT_TRUE(
+      absl::StrContains(text,
+                        "  12.0ms, writer[77] other nice 10 on host-b 6.18.15\n"
+                        "    cgroup: /second\n"))
+      << text;
+}
+
 TEST(FleetTextTest, EmptyFleetIsOneLine) {
   EXPECT_EQ(FleetText(v1::Fleet(), kNow), "0 hosts, 0 connected\n");
 }

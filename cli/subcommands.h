@@ -17,6 +17,7 @@ struct CommandOptions {
   absl::Duration interval;  // top: between two looks
   int seconds = 0;          // top: stop after so many; 0: never
   bool once = false;        // top: one look
+  bool explain = false;     // top: say of each hold why it was long
 };
 
 // The fleet, again and again: on a terminal in place, else as one text after

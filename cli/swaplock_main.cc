@@ -15,6 +15,9 @@ ABSL_FLAG(absl::Duration, interval, absl::Seconds(2),
           "top: time between two looks, at least 100ms");
 ABSL_FLAG(int, seconds, 0, "top: stop after so many seconds; 0: never");
 ABSL_FLAG(bool, once, false, "top: look once");
+ABSL_FLAG(bool, explain, false,
+          "top: say of each of the longest holds why it was long, as far as it "
+          "is known: who ran instead, who waited, stacks");
 
 namespace swaplock {
 namespace {
@@ -38,6 +41,7 @@ int Main(int argc, char** argv) {
   options.interval = absl::GetFlag(FLAGS_interval);
   options.seconds = absl::GetFlag(FLAGS_seconds);
   options.once = absl::GetFlag(FLAGS_once);
+  options.explain = absl::GetFlag(FLAGS_explain);
   const std::string output = absl::GetFlag(FLAGS_output);
   options.json = output == "json";
   if (!options.json && output != "table")

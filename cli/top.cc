@@ -87,7 +87,8 @@ int Top(const CommandOptions& options) {
     if (fleet.ok()) {
       answered = true;
       const std::string text =
-          options.json ? Json(*fleet) : FleetText(*fleet, now, LineWidth());
+          options.json ? Json(*fleet)
+                       : FleetText(*fleet, now, {LineWidth(), options.explain});
       const std::string title = absl::StrCat(
           bold ? "\x1b[1m" : "", "swaplock ", options.server, "  ",
           absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", now, absl::UTCTimeZone()),

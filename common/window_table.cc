@@ -216,7 +216,7 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
            {"throttled", 9},
            {"blocked", 3},
            {"unknown", 12},
-           {"moved", 9}}) {
+           {"migrations", 9}}) {
     table.AddColumn(title, TextTable::Align::kRight, drop);
   }
   // Where no cell has a split, its columns are empty and so left out.
@@ -385,7 +385,8 @@ std::string HoldExplanation(const Hold& hold, absl::string_view indent,
     if (ns > 0) parts.push_back(absl::StrCat(name, " ", FormatNs(ns)));
   }
   if (hold.migrations > 0) {
-    parts.push_back(absl::StrCat("moved CPU ", hold.migrations, " times"));
+    parts.push_back(absl::StrCat(
+        hold.migrations, hold.migrations == 1 ? " migration" : " migrations"));
   }
   line("off CPU", absl::StrJoin(parts, ", "));
   line("ran instead", actors(hold.preemptors));

@@ -71,7 +71,7 @@ TEST(CellTableTest, ShowsWhatTheRunnablePartIsMadeOf) {
   const std::vector<std::string> blind = Row(CellTable({cell, other}), 2);
   EXPECT_EQ(std::vector<std::string>(blind.end() - 7, blind.end()),
             (std::vector<std::string>{"10.0ms", "-", "-", "-", "0", "-", "-"}));
-  EXPECT_EQ(titles().back(), "moved");
+  EXPECT_EQ(titles().back(), "migrations");
 }
 
 Cell LoadCell(LockModel lock_model) {
