@@ -43,6 +43,10 @@ cpu_ns() {  # PID
   echo "$total"
 }
 
+zram_hooks=(get_nothing put_nothing compress_nothing decompress_nothing
+  bio_begin_nothing bio_end_nothing)
+zsmalloc_hooks=(obj_write_nothing obj_read_begin_nothing obj_read_end_nothing)
+
 links() { bpftool -j link show 2>/dev/null | jq length; }
 
 # Starts what is to be attached; `pid` is its process, or empty.
@@ -53,7 +57,8 @@ attach() {  # WHAT
   case $1 in
     nothing) ;;
     hooks-2) floor get_nothing put_nothing ;;
-    hooks-4) floor get_nothing put_nothing compress_nothing decompress_nothing ;;
+    hooks-zram) floor "${zram_hooks[@]}" ;;
+    hooks-all) floor "${zram_hooks[@]}" "${zsmalloc_hooks[@]}" ;;
     clocks) floor get_clock put_clock ;;
     switch-hook) floor switch_nothing ;;
     agent) start_agent ;;
@@ -85,7 +90,11 @@ start_agent() {  # OPTION...
 }
 
 # Links that grew in number and no longer do.
-more_links() {  # BEFORE
+more_zram_hooks=(get_nothing put_nothing compress_nothing decompress_nothing
+  bio_begin_nothing bio_end_nothing)
+zsmalloc_hooks=(obj_write_nothing obj_read_begin_nothing obj_read_end_nothing)
+
+links() {  # BEFORE
   local now
   now=$(links)
   sleep 2
@@ -125,8 +134,10 @@ measure() {  # ROUND WHAT
       own_ns: $own, holds: $holds, switch_ns: $switch}' "$run/fio.json" >>"$out/runs.jsonl"
 }
 
-what=(nothing hooks-2 hooks-4 clocks switch-hook agent agent-functions
-  agent-kprobes agent-tracepoints)
+what=(nothing hooks-2 clocks hooks-zram)
+# Functions that 6.16 and later have.
+if grep -qw zs_obj_read_begin /proc/kallsyms; then what+=(hooks-all); fi
+what+=(switch-hook agent agent-functions agent-kprobes agent-tracepoints)
 [[ $klockstat = - ]] || what+=(klockstat)
 uname -r >"$out/kernel.txt"
 for ((round = 1; round <= rounds; round++)); do

@@ -22,6 +22,22 @@ int BPF_PROG(compress_nothing) { return 0; }
 SEC("fentry/zcomp_decompress")
 int BPF_PROG(decompress_nothing) { return 0; }
 
+SEC("fentry/zram_submit_bio")
+int BPF_PROG(bio_begin_nothing) { return 0; }
+
+SEC("fexit/zram_submit_bio")
+int BPF_PROG(bio_end_nothing) { return 0; }
+
+/* zsmalloc's, which end zswap's holds and which zram calls too; 6.16 on. */
+SEC("fexit/zs_obj_write")
+int BPF_PROG(obj_write_nothing) { return 0; }
+
+SEC("fentry/zs_obj_read_begin")
+int BPF_PROG(obj_read_begin_nothing) { return 0; }
+
+SEC("fexit/zs_obj_read_end")
+int BPF_PROG(obj_read_end_nothing) { return 0; }
+
 SEC("fexit/zcomp_stream_get")
 int BPF_PROG(get_clock) {
   sink = bpf_ktime_get_ns();

@@ -43,7 +43,8 @@ def summary: {
         added_per_switch: ((map(.switch_ns) | median) - $none_switch),
         own_ms: (map(.own_ns / 1e6) | median)})),
   per_switch: $none_switch,
-  # The last window is cut short by the end of the run; under load the first and
-  # the last that saw holds were not under load all the time.
+  # The last window is cut short by the end of the run. Under load are those in
+  # which fio ran nearly all the time.
   at_rest: ($rest | map(window) | .[:-1] | summary),
-  under_load: ($load | map(window) | map(select(.holds > 0)) | .[1:-1] | summary)}
+  under_load: ($load | map(window) | (map(.holds / .seconds) | max) as $most
+    | map(select(.holds / .seconds > 0.8 * $most)) | summary)}

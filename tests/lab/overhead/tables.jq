@@ -2,7 +2,8 @@
 def text: {
   "nothing": "nothing",
   "hooks-2": "two empty programs: stream get and put",
-  "hooks-4": "four empty programs: and compress, decompress",
+  "hooks-zram": "empty programs on all of zram that the agent hooks",
+  "hooks-all": "and on zsmalloc's, for zswap: all that the agent attaches",
   "clocks": "two programs that read the clock",
   "switch-hook": "an empty program at context switches",
   "agent": "swaplock-agent",
