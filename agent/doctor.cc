@@ -258,7 +258,7 @@ class Doctor {
     cost.derivation = absl::StrFormat(
         "two clock reads, 2 x %.1f ns; the rest %s", input_.clock->ns,
         holds > 0 ? "is not known apart from what the same programs cost zram"
-                  : "is known where an agent runs and "
+                  : "is known where an agent runs, the lock is used and "
                     "kernel.bpf_stats_enabled is 1");
     return cost;
   }

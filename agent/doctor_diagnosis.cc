@@ -239,9 +239,9 @@ class Diagnosis {
         Add(holds_missing_, what, kReport);
       } else if (!facts_.MayUseKprobes()) {
         Add(holds_missing_,
-            absl::StrCat("kernel.perf_event_paranoid is ",
-                         *facts_.perf_event_paranoid,
-                         ", so kprobes need CAP_SYS_ADMIN", effect),
+            absl::StrCat("kprobes need CAP_SYS_ADMIN here, because "
+                         "kernel.perf_event_paranoid is ",
+                         *facts_.perf_event_paranoid, effect),
             "run it as root or with CAP_SYS_ADMIN, or, as root, sysctl "
             "kernel.perf_event_paranoid=2");
       } else if (facts_.LockdownOn()) {

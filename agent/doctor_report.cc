@@ -179,7 +179,8 @@ std::string ProbeList(const DoctorReport& report) {
   for (const Probe& probe : report.probes) {
     // "load fexit/zcomp_stream_get: EPERM" says the name once more.
     const std::string reason = absl::StrReplaceAll(
-        probe.reason, {{absl::StrCat(" ", probe.name), ""}});
+        probe.reason, {{absl::StrCat(" of ", probe.name), ""},
+                       {absl::StrCat(" ", probe.name), ""}});
     const auto group =
         std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
           return g.state == probe.state && g.reason == reason;
