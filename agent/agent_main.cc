@@ -54,6 +54,9 @@ ABSL_FLAG(absl::Duration, drain, absl::Seconds(5),
           "at the end, how long to go on sending what waits");
 ABSL_FLAG(absl::Duration, backoff_cap, absl::Seconds(120),
           "longest wait before connecting again");
+ABSL_FLAG(double, cpu_budget, 1,
+          "percent of one CPU that timing holds may take; above it only some "
+          "are timed, all are counted; 0: no limit");
 ABSL_FLAG(bool, probe_zram_devices, true,
           "find a zram device's locks by reading one sector of it");
 ABSL_FLAG(std::vector<std::string>, without, {},
@@ -142,6 +145,10 @@ std::string FlagError() {
   if (absl::GetFlag(FLAGS_top_k) < 0 || absl::GetFlag(FLAGS_top_k) > 64) {
     return "--top_k is 0 to 64";
   }
+  const double cpu_budget = absl::GetFlag(FLAGS_cpu_budget);
+  if (!(cpu_budget >= 0 && cpu_budget <= 100)) {
+    return "--cpu_budget is 0 to 100";
+  }
   const std::string print = absl::GetFlag(FLAGS_print);
   if (!print.empty() && print != "text" && print != "json") {
     return "--print is text or json";
@@ -177,6 +184,7 @@ absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
   options.labels = Labels();
   options.probe_zram_devices = absl::GetFlag(FLAGS_probe_zram_devices);
   options.without = absl::GetFlag(FLAGS_without);
+  options.cpu_budget = absl::GetFlag(FLAGS_cpu_budget) / 100;
   return MakeBpfSource(options, stop);
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -23,6 +24,7 @@
 #include "agent/lock_catalog.h"
 #include "agent/lock_finder.h"
 #include "agent/probe_trial.h"
+#include "agent/timing_budget.h"
 #include "agent/top_holds.h"
 #include "agent/window_builder.h"
 #include "common/log.h"
@@ -171,6 +173,9 @@ class BpfSource : public WindowSource {
       cpu_offsets_.push_back(*offset);
     }
     if (!cpu_offsets_.empty()) sampler_->SetCpu0Offset(cpu_offsets_[0]);
+    const auto calibration = sampler_->Calibrate();
+    calibration_ = calibration.ok() ? *calibration : HoldSampler::Calibration();
+    budget_.emplace(options_.cpu_budget, calibration_.cost_ns);
     stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
     zswap_locks_.clear();
@@ -365,8 +370,21 @@ class BpfSource : public WindowSource {
     window.overhead.agent_cpu_ns = usage.cpu_ns - usage_before_.cpu_ns;
     usage_before_ = usage;
     window.overhead.rss_bytes = usage.rss_bytes;
-    window.overhead.map_bytes = sampler_ == nullptr ? 0 : sampler_->map_bytes();
+    if (sampler_ != nullptr) {
+      window.overhead.map_bytes = sampler_->map_bytes();
+      window.overhead.null_hold_ns = calibration_.hold_ns;
+      window.overhead.timing_cost_ns = calibration_.cost_ns;
+      window.overhead.timing_shift = budget_->shift();
+      KeepWithinBudget(window.cells, elapsed_ns);
+    }
     return window;
+  }
+
+  void KeepWithinBudget(const std::vector<Cell>& cells, uint64_t elapsed_ns) {
+    uint64_t holds = 0;
+    for (const Cell& cell : cells) holds += cell.acquisitions;
+    budget_->Observe(holds, elapsed_ns);
+    sampler_->SetTimingShift(budget_->shift());
   }
 
   Coverage TakeCoverage(std::map<LossReason, uint64_t>* losses) {
@@ -460,6 +478,8 @@ class BpfSource : public WindowSource {
   KernelSymbols symbols_;
   Plan plan_;
   std::unique_ptr<HoldSampler> sampler_;  // null: nothing can be measured
+  HoldSampler::Calibration calibration_;
+  std::optional<TimingBudget> budget_;  // set when sampler_ is
   int cells_per_cpu_ = 0;
   std::string failure_;         // why sampler_ is null
   std::string finding_failed_;  // why some device's locks are not known

@@ -35,8 +35,11 @@ struct BpfSourceOptions {
   // Without it, all devices share one row, and waits are not measured.
   bool probe_zram_devices = true;
 
+  // Share of one CPU that timing holds may take; 0: no limit.
+  double cpu_budget = 0.01;
+
   // Capabilities of the kernel to do without, so that tests reach every tier
-  // on one kernel: "fentry", "tp_btf".
+  // on one kernel: "fentry", "kprobe", "tp_btf".
   std::vector<std::string> without;
 };
 

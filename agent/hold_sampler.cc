@@ -12,7 +12,9 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "agent/bpf/hold_sampler.skel.h"
 #include "agent/probe_trial.h"
 
@@ -20,7 +22,8 @@ namespace swaplock {
 namespace {
 
 // Programs that run by themselves or by request, never on a lock path.
-constexpr const char* kFinders[] = {"peek", "cpu_offset", "holds_now"};
+constexpr const char* kFinders[] = {"peek", "cpu_offset", "holds_now",
+                                    "calibrate"};
 
 // The last words of the verifier, for the log of a refused program.
 thread_local std::string* libbpf_log = nullptr;
@@ -37,12 +40,23 @@ absl::Status FromErrno(absl::string_view what, int error) {
   const std::string text = absl::StrCat(
       what, ": ",
       strerrorname_np(error) == nullptr ? "error" : strerrorname_np(error));
-  if (error == EPERM || error == EACCES) {
+  if (error == EPERM) {  // EACCES is what the verifier says
     const std::string why = WhyNotPermitted();
     return absl::PermissionDeniedError(
         why.empty() ? text : absl::StrCat(text, " (", why, ")"));
   }
   return absl::UnavailableError(text);
+}
+
+// What the verifier found, out of libbpf's log: its last line before its
+// statistics.
+std::string VerifierSays(absl::string_view log) {
+  absl::string_view found;
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (absl::StartsWith(line, "processed ")) break;
+    if (!line.empty() && !absl::StartsWith(line, "libbpf: ")) found = line;
+  }
+  return found.empty() ? "" : absl::StrCat(", the verifier says: ", found);
 }
 
 size_t PageUp(size_t bytes) {
@@ -214,7 +228,8 @@ absl::StatusOr<std::unique_ptr<HoldSampler>> HoldSampler::Load(
       const absl::Status one = alone.Open(symbols, plan, cells_per_cpu, others);
       if (one.ok()) continue;
       bad.push_back(name);
-      refused.emplace_back(name, std::string(one.message()));
+      refused.emplace_back(name,
+                           absl::StrCat(one.message(), VerifierSays(log)));
     }
     sampler.reset(new HoldSampler);
     status = sampler->Open(symbols, plan, cells_per_cpu, bad);
@@ -306,6 +321,7 @@ sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
     total.waits_owner_blocked += copy.waits_owner_blocked;
     total.wait_owner_runnable_ns += copy.wait_owner_runnable_ns;
     total.inversions += copy.inversions;
+    total.untimed += copy.untimed;
     AddDist(copy.wait, window, &total.wait);
     AddDist(copy.hold, window, &total.hold);
     AddDist(copy.runnable, window, &total.runnable);
@@ -393,6 +409,49 @@ void HoldSampler::SetDrives(const std::vector<sl_drive>& drives) {
 
 void HoldSampler::SetCpu0Offset(uint64_t offset) {
   *const_cast<volatile __u64*>(&skeleton_->s->bss->cpu0_offset) = offset;
+}
+
+void HoldSampler::SetTimingShift(uint32_t shift) {
+  *const_cast<volatile __u32*>(&skeleton_->s->bss->timing_shift) =
+      std::min<uint32_t>(shift, 16);
+}
+
+absl::StatusOr<HoldSampler::Calibration> HoldSampler::Calibrate() {
+  constexpr size_t kRuns = 255;
+  auto* bss = skeleton_->s->bss;
+  const bpf_program* program = skeleton_->s->progs.calibrate;
+  if (!bpf_program__autoload(program)) {
+    return absl::UnavailableError("this kernel did not take the program");
+  }
+  volatile __u32* armed = const_cast<volatile __u32*>(&bss->armed);
+  std::vector<uint64_t> clock, cost, hold;
+  *armed = 1;
+  for (size_t i = 0; i < kRuns; ++i) {
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    const int error =
+        bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+    if (error != 0) {
+      *armed = 0;
+      return FromErrno("run the calibration program", -error);
+    }
+    clock.push_back(bss->calibration_clock_ns);
+    cost.push_back(bss->calibration_cost_ns);
+    hold.push_back(bss->calibration_hold_ns);
+  }
+  *armed = 0;
+  const auto median = [](std::vector<uint64_t>* values) {
+    const auto middle = values->begin() + values->size() / 2;
+    std::nth_element(values->begin(), middle, values->end());
+    return static_cast<uint32_t>(*middle);
+  };
+  Calibration out;
+  out.clock_ns = median(&clock);
+  out.cost_ns = median(&cost);
+  out.cost_ns -= std::min(out.cost_ns, out.clock_ns);
+  out.hold_ns = median(&hold);
+  // The longest of them are nobody's holds.
+  DrainTop([](const sl_top_hold&) {}, [](const sl_top_wait&) {});
+  return out;
 }
 
 void HoldSampler::SetLocks(

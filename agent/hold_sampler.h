@@ -73,6 +73,18 @@ class HoldSampler {
   void SetDrives(const std::vector<sl_drive>& drives);
   // CpuOffset(0), for what all CPUs have alike.
   void SetCpu0Offset(uint64_t offset);
+  // One hold in 2^shift is timed from now on; at most 16.
+  void SetTimingShift(uint32_t shift);
+
+  // A hold of a lock that nobody else takes, measured by the programs' own code
+  // but without trampolines; medians.
+  struct Calibration {
+    uint32_t clock_ns = 0;  // of one clock read
+    uint32_t cost_ns = 0;   // of acquisition and release together
+    uint32_t hold_ns = 0;   // as it comes out
+  };
+  // Before Attach. Unavailable where the kernel cannot run the program.
+  absl::StatusOr<Calibration> Calibrate();
   // Replaces all known locks.
   void SetLocks(const std::vector<std::pair<uint64_t, sl_lock>>& locks);
   // Replaces the owner probe's locks; one row per CPU, cpus() of them.

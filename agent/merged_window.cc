@@ -56,6 +56,8 @@ Window Merged(const Window& first, const Window& second) {
     merged.losses[reason] += events;
   }
   merged.overhead.agent_cpu_ns += first.overhead.agent_cpu_ns;
+  merged.overhead.timing_shift =
+      std::max(first.overhead.timing_shift, second.overhead.timing_shift);
   merged.context = Merged(first.context, second.context);
 
   const auto moved =

@@ -77,7 +77,8 @@ std::vector<Cell> WindowBuilder::TakeCells(const std::map<int, sl_cell>& totals,
     cell.wait = TakeDistribution(total.wait, &before.wait);
     cell.contended = cell.wait.Count();
     cell.hold = TakeDistribution(total.hold, &before.hold);
-    cell.acquisitions = cell.hold.Count();
+    cell.acquisitions =
+        cell.hold.Count() + Grown(total.untimed, &before.untimed);
     cell.runnable = TakeDistribution(total.runnable, &before.runnable);
     cell.blocked = TakeDistribution(total.blocked, &before.blocked);
     cell.on_cpu_ns = Grown(total.on_cpu_ns, &before.on_cpu_ns);

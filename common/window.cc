@@ -440,6 +440,9 @@ v1::Window ToProto(const Window& window) {
   out.mutable_overhead()->set_agent_cpu_ns(window.overhead.agent_cpu_ns);
   out.mutable_overhead()->set_rss_bytes(window.overhead.rss_bytes);
   out.mutable_overhead()->set_map_bytes(window.overhead.map_bytes);
+  out.mutable_overhead()->set_null_hold_ns(window.overhead.null_hold_ns);
+  out.mutable_overhead()->set_timing_cost_ns(window.overhead.timing_cost_ns);
+  out.mutable_overhead()->set_timing_shift(window.overhead.timing_shift);
   out.set_merged(window.merged);
   if (window.context.complete || !window.context.Empty()) {
     ContextToProto(window.context, out.mutable_context());
@@ -491,8 +494,9 @@ absl::StatusOr<Window> FromProto(const v1::Window& in) {
       return Bad("more than 2^64 events were lost for one reason");
     }
   }
-  out.overhead = {in.overhead().agent_cpu_ns(), in.overhead().rss_bytes(),
-                  in.overhead().map_bytes()};
+  out.overhead = {in.overhead().agent_cpu_ns(),   in.overhead().rss_bytes(),
+                  in.overhead().map_bytes(),      in.overhead().null_hold_ns(),
+                  in.overhead().timing_cost_ns(), in.overhead().timing_shift()};
   out.merged = in.merged();
   out.context = ContextFromProto(in.context());
   return out;

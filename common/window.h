@@ -118,6 +118,9 @@ struct Overhead {
   uint64_t agent_cpu_ns = 0;
   uint64_t rss_bytes = 0;
   uint64_t map_bytes = 0;
+  uint32_t null_hold_ns = 0;    // 0: not measured
+  uint32_t timing_cost_ns = 0;  // likewise
+  uint32_t timing_shift = 0;    // one hold in 2^this was timed
 };
 
 // The key of a window, unique for all time. Ordered by host, boot, epoch, seq.

@@ -37,7 +37,8 @@ struct sl_dist {
 };
 SL_STATIC_ASSERT(sizeof(struct sl_dist) == 984, "struct sl_dist");
 
-/* Acquisitions are the holds' count, contended ones the waits'. */
+/* Acquisitions are the holds' count and `untimed`, contended ones the waits'.
+ */
 struct sl_cell {
   /* Odd while a program is writing; readers read again when it moved. */
   __u32 sequence;
@@ -53,12 +54,13 @@ struct sl_cell {
   __u64 woken_ns;
   __u64 throttled_ns;
   __u64 migrations;
+  __u64 untimed; /* holds that were counted only: timing_shift */
   struct sl_dist wait;
   struct sl_dist hold;
   struct sl_dist runnable;
   struct sl_dist blocked;
 };
-SL_STATIC_ASSERT(sizeof(struct sl_cell) == 96 + 4 * 984, "struct sl_cell");
+SL_STATIC_ASSERT(sizeof(struct sl_cell) == 104 + 4 * 984, "struct sl_cell");
 
 /* Offsets of a target's cells from its base: one per operation. */
 enum sl_op {

@@ -115,7 +115,7 @@ SL_INLINE void sl_progress(struct seq_file* seq, struct task_struct* t,
                            __u8 outer_op) {
   struct sl_hold_facts top;
   __u64 now = bpf_ktime_get_ns();
-  if (!hold->active || now < hold->acquired.ns) return;
+  if (hold->active != SL_TIMED || now < hold->acquired.ns) return;
   __u64 ns = now - hold->acquired.ns;
   if (ns < progress_threshold_ns) return;
   __builtin_memset(&top, 0, sizeof(top));
@@ -163,6 +163,31 @@ int holds_now(struct bpf_iter__task* ctx) {
               task->outer_op[SL_CLASS_ZSWAP]);
   sl_progress(seq, t, task, &task->hold[SL_CLASS_ZRAM],
               task->outer_op[SL_CLASS_ZRAM]);
+  return 0;
+}
+
+/* --- what measuring costs: run by the agent before anything is attached ----
+ */
+
+__u64 calibration_clock_ns = 0; /* one clock read */
+__u64 calibration_cost_ns = 0;  /* an acquisition and a release, and a clock */
+__u64 calibration_hold_ns = 0;  /* the hold between them, as it is measured */
+
+/* One hold of a lock that nobody takes, in a cell that means nothing. Without
+ * the trampolines of real hooks. */
+SEC("raw_tp/swaplock_calibrate")
+int calibrate(void* ctx) {
+  struct sl_task* task = sl_task_make();
+  struct sl_cell* cell = sl_cell_at(cells_per_cpu - 1);
+  if (!task || !cell) return 0;
+  __u64 before = cell->hold.sum_ns;
+  __u64 clock = bpf_ktime_get_ns();
+  __u64 begin = bpf_ktime_get_ns();
+  sl_acquired(task, SL_CLASS_ZRAM, cells_per_cpu - 1, SL_OP_ANY, 0);
+  sl_released(ctx, task, SL_CLASS_ZRAM);
+  calibration_cost_ns = bpf_ktime_get_ns() - begin;
+  calibration_clock_ns = begin - clock;
+  calibration_hold_ns = cell->hold.sum_ns - before;
   return 0;
 }
 

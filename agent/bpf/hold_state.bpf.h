@@ -51,6 +51,10 @@ __u64 cpu0_offset = 0; /* __per_cpu_offset[0]; 0: not known */
  * seen is not begun. */
 __u32 armed = 0;
 
+/* One hold in 2^timing_shift is timed, chosen at random; all are counted, and
+ * every wait is timed. The agent raises it to keep within its CPU budget. */
+__u32 timing_shift = 0;
+
 /* Tasks that were switched out inside a lock and have not run again. */
 __u32 holders_off = 0;
 
@@ -135,6 +139,12 @@ struct sl_off_time {
   __u64 migrations;
 };
 
+enum sl_active {
+  SL_NOT_HELD = 0,
+  SL_TIMED = 1,
+  SL_COUNTED = 2, /* without times */
+};
+
 struct sl_hold {
   struct sl_snapshot acquired;
   __u64 wait_ns;
@@ -143,7 +153,7 @@ struct sl_hold {
   __u64 owner_runnable_ns;
   __u32 base; /* cell of SL_OP_ANY of its target */
   __u32 acquire_cpu;
-  __u8 active;
+  __u8 active; /* enum sl_active */
   __u8 op;
   __u8 contended;
   __u8 owner_state;
@@ -186,7 +196,8 @@ struct sl_task {
   __u8 off;                  /* switched out inside a lock */
   __u8 outer_op[SL_CLASSES]; /* SL_OP_RECOMPRESS, SL_OP_WRITEBACK or 0 */
   __u8 getting_dstrm;
-  __u8 reserved[2];
+  __u8 left; /* switched out since the lock was acquired */
+  __u8 reserved;
   /* Off the CPU inside a lock; kept by switch_hook. */
   __u64 nvcsw_seen;
   __u64 off_since_ns;
@@ -196,6 +207,7 @@ struct sl_task {
   __u32 off_cpu;
   __u32 off_slept;
   struct sl_off_time time;
+  /* Of the present hold once it was switched out, `left`; else of an older. */
   struct sl_actor ran[SL_RAN]; /* instead of this task */
   __u64 switch_stack[SL_STACK];
 };

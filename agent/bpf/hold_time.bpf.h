@@ -16,39 +16,44 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   struct sl_cpu* cpu = sl_this_cpu();
   if (!armed) return;
   if (hold->active) sl_lose(SL_LOSS_RELEASE_UNSEEN);
-  hold->active = 0;
+  hold->active = SL_NOT_HELD;
   hold->contended = 0;
   hold->wait_ns = 0;
   hold->owner_state = SL_OWNER_NONE;
   hold->inversion = 0;
   hold->owner_runnable_ns = 0;
+  hold->base = base;
+  hold->op = op;
+  hold->lock = lock;
   if (wait->end.ns &&
       (lock ? wait->lock == lock : sl_mutex_owner(wait->lock) == (__u64)t)) {
-    /* contention_end is the better stamp: the function that takes the lock
-     * may be preempted between owning it and returning. */
-    hold->acquired = wait->end;
-    lock = wait->lock;
+    hold->lock = wait->lock;
     sl_top_wait(wait, base + op);
     hold->contended = 1;
     hold->wait_ns = wait->end.ns - wait->begin_ns;
     hold->owner_state = wait->owner_state;
     hold->inversion = wait->inversion;
     hold->owner_runnable_ns = wait->owner_runnable_ns;
-  } else {
-    sl_snapshot(t, &hold->acquired);
   }
-  wait->end.ns = 0;
-  hold->base = base;
-  hold->op = op;
+  if (timing_shift &&
+      (bpf_get_prandom_u32() & ((1U << (timing_shift & 31)) - 1))) {
+    wait->end.ns = 0;
+    hold->active = SL_COUNTED;
+    return;
+  }
   hold->acquire_cpu = bpf_get_smp_processor_id();
-  hold->lock = lock;
   hold->before = task->time;
-  for (int i = 0; i < SL_RAN; i++) task->ran[i].pid = 0;
-  for (int i = 0; i < SL_RAN; i++) task->ran[i].ns = 0;
-  task->switch_stack[0] = 0;
-  task->nvcsw_seen = hold->acquired.nvcsw;
-  hold->active = 1;
+  task->left = 0;
   if (cpu) cpu->holder = (__u64)t;
+  hold->active = SL_TIMED;
+  /* contention_end is the better stamp: the function that takes the lock may
+   * be preempted between owning it and returning. */
+  if (hold->contended)
+    hold->acquired = wait->end;
+  else
+    sl_snapshot(t, &hold->acquired);
+  wait->end.ns = 0;
+  task->nvcsw_seen = hold->acquired.nvcsw;
 }
 
 /* Parts of the runnable part, held within it: the clocks differ a little. */
@@ -96,11 +101,28 @@ SL_INLINE void sl_report_hold(void* ctx, struct sl_task* task,
   top->facts.cgroup = bpf_get_current_cgroup_id();
   top->facts.acquire_cpu = hold->acquire_cpu;
   top->facts.preemptions = (__u32)(nivcsw - hold->acquired.nivcsw);
-  __builtin_memcpy(top->ran, task->ran, sizeof(top->ran));
-  __builtin_memcpy(top->switch_stack, task->switch_stack,
-                   sizeof(top->switch_stack));
+  if (task->left) {
+    __builtin_memcpy(top->ran, task->ran, sizeof(top->ran));
+    __builtin_memcpy(top->switch_stack, task->switch_stack,
+                     sizeof(top->switch_stack));
+  }
   bpf_get_stack(ctx, top->release_stack, sizeof(top->release_stack), 0);
   bpf_ringbuf_submit(top, BPF_RB_NO_WAKEUP);
+}
+
+/* A hold that was not timed ends. */
+SL_INLINE void sl_count_hold(struct sl_task* task, enum sl_class class) {
+  struct sl_hold* hold = &task->hold[class];
+  __u8 outer = task->outer_op[class];
+  struct sl_cell* cell = sl_cell_at(hold->base + (outer ? outer : hold->op));
+  hold->active = SL_NOT_HELD;
+  if (!cell) return;
+  cell->sequence += 1;
+  cell->untimed += 1;
+  if (hold->contended)
+    sl_count_wait(cell, hold->wait_ns, hold->owner_state, hold->inversion,
+                  hold->owner_runnable_ns);
+  cell->sequence += 1;
 }
 
 /* The current task is about to give the lock back. */
@@ -116,8 +138,12 @@ SL_INLINE void sl_released(void* ctx, struct sl_task* task,
     if (armed) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
     return;
   }
+  if (hold->active == SL_COUNTED) {
+    sl_count_hold(task, class);
+    return;
+  }
   sl_snapshot(t, &now);
-  hold->active = 0;
+  hold->active = SL_NOT_HELD;
   sl_settle_sleep(task, t);
   cpu = sl_this_cpu();
   __u8 op = task->outer_op[class] ? task->outer_op[class] : hold->op;

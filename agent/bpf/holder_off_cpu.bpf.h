@@ -72,6 +72,13 @@ SL_INLINE void sl_holder_leaves(void* ctx, struct sl_cpu* cpu,
     return;
   if (!now) now = bpf_ktime_get_ns();
   sl_settle_sleep(task, prev);
+  if (!task->left) {
+    for (int i = 0; i < SL_RAN; i++) {
+      task->ran[i].pid = 0;
+      task->ran[i].ns = 0;
+    }
+    task->left = 1;
+  }
   task->off = 1;
   task->off_since_ns = now;
   task->off_slept = prev->nvcsw != task->nvcsw_seen;

@@ -97,34 +97,44 @@ SL_ON_ENTRY(zram_put, sl_zram_put)
 SL_ON_ENTRY(zram_read_put, sl_zram_put)
 
 /* zcomp_compress() and zcomp_decompress() tell what the hold is for. */
-SL_INLINE int sl_zram_work(__u64 first, __u64 second, __u8 op) {
+SL_INLINE int sl_zram_work(__u64 stream, __u8 op) {
   struct sl_task* task = sl_task_find();
   if (!task) return 0;
   if (task->getting_comp) {
-    sl_zram_got(task, task->getting_comp,
-                zram_stream_argument == 0 ? first : second, task->getting_dstrm,
-                op);
+    sl_zram_got(task, task->getting_comp, stream, task->getting_dstrm, op);
     task->getting_comp = 0;
   }
   task->hold[SL_CLASS_ZRAM].op = op;
   return 0;
 }
 
+/* Where the first argument is the stream, the second must not even be read:
+ * it is a const void *, which the verifier of 6.1 refuses. */
+SL_INLINE __u64 sl_stream_of(__u64* ctx) {
+  if (zram_stream_argument == 0) return ctx[0];
+  return ctx[1];
+}
+
+SL_INLINE __u64 sl_stream_of_registers(struct pt_regs* ctx) {
+  if (zram_stream_argument == 0) return PT_REGS_PARM1(ctx);
+  return PT_REGS_PARM2(ctx);
+}
+
 SEC("fentry")
 int zram_compress(__u64* ctx) {
-  return sl_zram_work(ctx[0], ctx[1], SL_OP_STORE);
+  return sl_zram_work(sl_stream_of(ctx), SL_OP_STORE);
 }
 SEC("kprobe")
 int zram_compress_k(struct pt_regs* ctx) {
-  return sl_zram_work(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), SL_OP_STORE);
+  return sl_zram_work(sl_stream_of_registers(ctx), SL_OP_STORE);
 }
 SEC("fentry")
 int zram_decompress(__u64* ctx) {
-  return sl_zram_work(ctx[0], ctx[1], SL_OP_LOAD);
+  return sl_zram_work(sl_stream_of(ctx), SL_OP_LOAD);
 }
 SEC("kprobe")
 int zram_decompress_k(struct pt_regs* ctx) {
-  return sl_zram_work(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), SL_OP_LOAD);
+  return sl_zram_work(sl_stream_of_registers(ctx), SL_OP_LOAD);
 }
 
 /* recompress_store() and writeback_store(): sysfs files of a zram device. Which

@@ -7,7 +7,8 @@
 # usage: capture_test.sh KERNEL PREEMPT WORKLOAD TIER [EXPECTATION...]
 #   PREEMPT      none, voluntary, full, lazy, or - for the kernel's own
 #   WORKLOAD     zram or zswap
-#   TIER         all, or tracepoints (as where function hooks are refused)
+#   TIER         all; tracepoints (as where function hooks are refused); budget
+#                (all, but little CPU, so that not every hold is timed)
 #   EXPECTATION  model=MODEL       of the workload's lock
 #                runnable=some     holds were preempted, the longest over 10 ms
 #                runnable=none     no hold was
@@ -166,6 +167,14 @@ done
 if [[ $tier = tracepoints ]]; then
   check "the tier is not owner_probe" "$cells | length > 0 and all(.hold_tier == \"TIER_OWNER_PROBE\")"
   check "the missing tier is not named" '.[0].coverage.not_measured | any(test("without fentry"))'
+fi
+if [[ $tier = budget ]]; then
+  timed=$(sum .hold.count)
+  echo "timed $timed of $acquisitions holds"
+  ((timed > 0 && timed < acquisitions / 2)) ||
+    fail "$timed of $acquisitions holds were timed"
+  check "no window says that only some holds were timed" \
+    '[.[] | .overhead.timing_shift // 0] | max > 0'
 fi
 [[ ! -s $out/dmesg.txt ]] || { cat "$out/dmesg.txt" >&2; fail "the kernel warned"; }
 if [[ -s $out/progs.txt ]] && grep -q zram_get "$out/progs.txt"; then

@@ -49,10 +49,13 @@ if [[ $workload = zram && $tier != tracepoints ]]; then
   await "hold oracle" grep -q ready /run/oracle.log
 fi
 
-without=
-[[ $tier != tracepoints ]] || without=--without=fentry,kprobe
+case $tier in
+  tracepoints) option=--without=fentry,kprobe ;;
+  budget) option=--cpu_budget=0.001 ;;
+  *) option= ;;
+esac
 "$agent" --server "$grpc" --state_dir /run/agent --host_id lab \
-  --record "$out/windows.slk" --interval 2s $without 2>"$out/agent.log" &
+  --record "$out/windows.slk" --interval 2s $option 2>"$out/agent.log" &
 agent_pid=$!
 # Its first window says that all probes are attached.
 await "first window" test -s "$out/windows.slk"
