@@ -1,6 +1,8 @@
 // The whole server of one process: ledger, writer, fleet, verdicts, the gRPC
-// port (telemetry, query, health, reflection) and the HTTP port (/metrics,
-// /healthz, /readyz, /api/v1/fleet, /api/v1/verdicts, and the page at /).
+// port (telemetry, query, health, reflection) and the HTTP port: /metrics,
+// /healthz, /readyz, /api/v1/verdicts, /api/v1/fleet (with kernel=RELEASE,
+// host=ID and context=1 if wanted), the page at / and that of a host at
+// /host?id=ID.
 #ifndef SWAPLOCK_SERVER_SERVER_H_
 #define SWAPLOCK_SERVER_SERVER_H_
 

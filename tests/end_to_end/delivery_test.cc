@@ -31,6 +31,19 @@ uint64_t Draw(Random* random, uint64_t below) {
   return std::uniform_int_distribution<uint64_t>(0, below - 1)(*random);
 }
 
+// The writes of one window, as a whole.
+Cell Operations(Random* random) {
+  Cell cell;
+  cell.key.subsystem = Subsystem::kZram;
+  cell.key.operation = Operation::kWrite;
+  cell.lock_model = LockModel::kMutex;
+  cell.latency_tier = Tier::kExact;
+  for (uint64_t i = Draw(random, 20); i > 0; --i) {
+    cell.latency.Add(Draw(random, 200'000'000));
+  }
+  return cell;
+}
+
 // The windows of one life of an agent, each with numbers of its own.
 std::string WriteLife(const TestBed& bed, uint64_t epoch, uint64_t windows,
                       Random* random) {
@@ -47,6 +60,13 @@ std::string WriteLife(const TestBed& bed, uint64_t epoch, uint64_t windows,
                 Draw(random, 1'000'000), Draw(random, 30'000'000));
       }
     }
+    for (Cell& cell : window.cells) {
+      cell.preempted_ns = Draw(random, cell.runnable.sum_ns + 1);
+      cell.woken_ns = cell.runnable.sum_ns - cell.preempted_ns;
+      cell.throttled_ns = Draw(random, cell.preempted_ns + 1);
+      cell.migrations = Draw(random, 5);
+    }
+    window.cells.push_back(Operations(random));
     EXPECT_TRUE((*writer)->Append(window).ok());
   }
   return path;

@@ -58,7 +58,7 @@ std::string Totals::Text() const {
     absl::StrAppend(&bytes, ToProto(cell).SerializeAsString());
   }
   return absl::StrCat("windows: ", windows, "\n", CellTable(all),
-                      "checksum: ", Crc32c(bytes), "\n");
+                      OperationTable(all), "checksum: ", Crc32c(bytes), "\n");
 }
 
 TestBed::TestBed() : folder_(NewFolder()) {}
