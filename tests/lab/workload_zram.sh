@@ -13,17 +13,29 @@ usage() {
   cat <<'END'
 usage: workload_zram.sh [--codec zstd|lz4|lzo-rle|...] [--disksize MIB]
                         [--writers N] [--hogs N] [--readers N] [--seconds N]
-                        [--pause_us N] [--level N]
+                        [--pause_us N] [--level N] [--device zramN] [--pin]
+  --device  use this one, already set up, and leave it; its first MIB are written
+  --pin     each task to one CPU, in turn
 END
 }
 
 codec=zstd disksize=256 writers=4 hogs=2 readers=2 seconds=10 pause_us=1000 level=
+name='' pin=()
 while (($#)); do
   case $1 in
     --codec | --disksize | --writers | --hogs | --readers | --seconds | --pause_us | --level)
       (($# >= 2)) || { usage >&2; exit 2; }
       declare "${1#--}=$2"
       shift 2
+      ;;
+    --device)
+      (($# >= 2)) || { usage >&2; exit 2; }
+      name=$2
+      shift 2
+      ;;
+    --pin)
+      pin=(--cpus_allowed="0-$(($(nproc) - 1))" --cpus_allowed_policy=split)
+      shift
       ;;
     --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -67,20 +79,23 @@ command -v fio >/dev/null || skip "fio is not installed (apt-get install fio)"
 [[ -d /sys/class/zram-control ]] || modprobe zram 2>/dev/null ||
   skip "this kernel has no zram"
 
-index=$(cat /sys/class/zram-control/hot_add)
-device=/dev/zram$index
-echo "$codec" 2>/dev/null >"/sys/block/zram$index/comp_algorithm" ||
-  skip "zram here has no $codec, only $(cat "/sys/block/zram$index/comp_algorithm")"
-# A slow codec makes long holds; kernels before 6.12 have no levels.
-if [[ -n $level && -e /sys/block/zram$index/algorithm_params ]]; then
-  echo "algo=$codec level=$level" >"/sys/block/zram$index/algorithm_params" ||
-    say "no level $level for $codec"
+if [[ -z $name ]]; then
+  index=$(cat /sys/class/zram-control/hot_add)
+  name=zram$index
+  echo "$codec" 2>/dev/null >"/sys/block/zram$index/comp_algorithm" ||
+    skip "zram here has no $codec, only $(cat "/sys/block/zram$index/comp_algorithm")"
+  # A slow codec makes long holds; kernels before 6.12 have no levels.
+  if [[ -n $level && -e /sys/block/zram$index/algorithm_params ]]; then
+    echo "algo=$codec level=$level" >"/sys/block/zram$index/algorithm_params" ||
+      say "no level $level for $codec"
+  fi
+  echo "${disksize}M" >"/sys/block/zram$index/disksize"
+  for _ in {1..50}; do
+    [[ -b /dev/$name ]] && break
+    sleep 0.1
+  done
 fi
-echo "${disksize}M" >"/sys/block/zram$index/disksize"
-for _ in {1..50}; do
-  [[ -b $device ]] && break
-  sleep 0.1
-done
+device=/dev/$name
 
 # Half-compressible pages, so that the codec works and the result is stored.
 io=(--filename="$device" --ioengine=psync --direct=1
@@ -93,7 +108,7 @@ fio --name=fill --rw=write --bs=64k "${io[@]}" --refill_buffers=1 \
 role() {  # NAME COUNT NICE [OPTION...]
   (($2)) || return 0
   jobs+=(--name="$1" --numjobs="$2" --nice="$3" --new_group --group_reporting
-    --thread --time_based --runtime="$seconds" "${@:4}")
+    --thread --time_based --runtime="$seconds" "${pin[@]}" "${@:4}")
 }
 jobs=()
 # A writer compresses many pages a call, so that the tick that ends its slice
