@@ -120,8 +120,10 @@ class Doctor {
       if (found && !NobodyCanWait(model)) lock.wait = plan_.wait;
     }
     lock.measured = Measured(model, lock.hold, lock.wait);
-    const bool holds =
-        CountsHolds(lock.hold) && input_.refused_programs.empty();
+    const bool all_programs = std::none_of(
+        input_.refused_programs.begin(), input_.refused_programs.end(),
+        [&](const auto& refused) { return input_.CostsHolds(refused.first); });
+    const bool holds = CountsHolds(lock.hold) && all_programs;
     lock.complete = (!holds_wanted || holds) &&
                     (NobodyCanWait(model) || lock.wait != Tier::kUnspecified);
     report_.locks.push_back(std::move(lock));
@@ -249,17 +251,27 @@ class Doctor {
           " holds; without the trampolines that call them");
       return cost;
     }
-    if (!input_.clock.has_value() || !input_.clock->in_bpf) {
-      cost.derivation = "not measured: this process may run no BPF program";
-      return cost;
-    }
-    cost.ns_per_hold = 2 * input_.clock->ns;
+    const absl::string_view more =
+        holds > 0 ? "; more is not known apart from what the same programs "
+                    "cost zram"
+                  : "; more is known where an agent runs, the lock is used "
+                    "and kernel.bpf_stats_enabled is 1";
     cost.at_least = true;
-    cost.derivation = absl::StrFormat(
-        "two clock reads, 2 x %.1f ns; the rest %s", input_.clock->ns,
-        holds > 0 ? "is not known apart from what the same programs cost zram"
-                  : "is known where an agent runs, the lock is used and "
-                    "kernel.bpf_stats_enabled is 1");
+    if (input_.hold_cost_ns.has_value()) {
+      cost.ns_per_hold = input_.hold_cost_ns;
+      cost.derivation = absl::StrCat(
+          "the programs' code at acquisition and release, median of test runs "
+          "on a lock of its own; without the trampolines that call it and "
+          "without the other hooks of an operation",
+          more);
+    } else if (input_.clock.has_value() && input_.clock->in_bpf) {
+      cost.ns_per_hold = 2 * input_.clock->ns;
+      cost.derivation = absl::StrFormat("two clock reads, 2 x %.1f ns%s",
+                                        input_.clock->ns, more);
+    } else {
+      cost.at_least = false;
+      cost.derivation = "not measured: this process may run no BPF program";
+    }
     return cost;
   }
 
@@ -306,6 +318,11 @@ bool DoctorInput::KnowsType(absl::string_view beginning) const {
   return std::any_of(
       symbols.members.begin(), symbols.members.end(),
       [&](const auto& m) { return absl::StartsWith(m.first, beginning); });
+}
+
+bool DoctorInput::CostsHolds(absl::string_view program) const {
+  // The last two find locks.
+  return plan.Attaches(program) || program == "peek" || program == "cpu_offset";
 }
 
 bool DoctorInput::HasZram() const {

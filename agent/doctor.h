@@ -41,12 +41,17 @@ struct DoctorInput {
   std::vector<std::pair<std::string, std::string>> refused_programs;
   std::string load_failure;  // why none could be loaded; "": they could
   std::optional<ClockCost> clock;
+  // Of a hold, by the programs' own code on a lock that nobody else takes.
+  std::optional<double> hold_cost_ns;
   // By the name of the program in the plan.
   std::map<std::string, ProgramCost> running;
 
   // Whether the host has such locks, with or without type information.
   bool HasZram() const;
   bool HasZswap() const;
+  // Whether holds or waits are missing without this program: those that only
+  // show holds in progress or measure the cost are no loss.
+  bool CostsHolds(absl::string_view program) const;
   // Whether a member of a type whose name begins so is known.
   bool KnowsType(absl::string_view beginning) const;
 };

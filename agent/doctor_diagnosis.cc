@@ -131,8 +131,8 @@ class Diagnosis {
       Add(true, input_.load_failure, kReport);
     }
     for (const auto& [program, reason] : input_.refused_programs) {
-      Add(true, absl::StrCat("the kernel refuses ", program, ": ", reason),
-          kReport);
+      Add(input_.CostsHolds(program),
+          absl::StrCat("the kernel refuses ", program, ": ", reason), kReport);
     }
   }
 

@@ -306,6 +306,10 @@ DoctorInput ReadDoctorInput() {
     const auto sampler = HoldSampler::Load(out.symbols, out.plan, kCellsPerCpu);
     if (sampler.ok()) {
       out.refused_programs = (*sampler)->refused();
+      const auto calibration = (*sampler)->Calibrate();
+      if (calibration.ok() && calibration->cost_ns > 0) {
+        out.hold_cost_ns = calibration->cost_ns;
+      }
     } else {
       out.load_failure = std::string(sampler.status().message());
     }

@@ -472,6 +472,16 @@ TEST(DoctorTest, ARefusedProgramIsPartOnly) {
   EXPECT_EQ(probe->reason, "load: EINVAL");
 }
 
+TEST(DoctorTest, AProgramThatMeasuresNoHoldMayBeRefused) {
+  DoctorInput input = Host(Recorded("6.18"), Permit);
+  input.refused_programs = {{"holds_now", "load: EINVAL"}};
+  const DoctorReport report = MakeDoctorReport(input);
+  EXPECT_EQ(report.ExitStatus(), 0);
+  ExpectProblem(report, "holds_now", false, "report it");
+  input.refused_programs = {{"peek", "load: EINVAL"}};
+  EXPECT_EQ(MakeDoctorReport(input).ExitStatus(), 1);
+}
+
 TEST(DoctorTest, WithoutAnyProgramNothingIsMeasured) {
   DoctorInput input = Host(Recorded("6.18"), Permit);
   input.load_failure = "load the BPF programs: ENOMEM";
@@ -521,6 +531,15 @@ TEST(DoctorTest, TwoClockReadsAreALowerBoundOfTheCost) {
   const DoctorReport report = MakeDoctorReport(Host(Recorded("6.18"), Permit));
   for (const LockCost& cost : report.costs) {
     EXPECT_EQ(cost.ns_per_hold, 40) << cost.lock;
+    EXPECT_TRUE(cost.at_least);
+  }
+}
+
+TEST(DoctorTest, ACalibratedHoldIsABetterBound) {
+  DoctorInput input = Host(Recorded("6.18"), Permit);
+  input.hold_cost_ns = 150;
+  for (const LockCost& cost : MakeDoctorReport(input).costs) {
+    EXPECT_EQ(cost.ns_per_hold, 150) << cost.lock;
     EXPECT_TRUE(cost.at_least);
   }
 }
