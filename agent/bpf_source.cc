@@ -118,6 +118,7 @@ class BpfSource : public WindowSource {
  private:
   void Load() {
     modules_changed_ = false;
+    names_.ForgetFunctions();
     sampler_.reset();
     builder_.Restart();
     btf_zram_ = Exists("/sys/kernel/btf/zram");

@@ -322,6 +322,10 @@ sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
     total.wait_owner_runnable_ns += copy.wait_owner_runnable_ns;
     total.inversions += copy.inversions;
     total.untimed += copy.untimed;
+    total.preempted_ns += copy.preempted_ns;
+    total.woken_ns += copy.woken_ns;
+    total.throttled_ns += copy.throttled_ns;
+    total.migrations += copy.migrations;
     AddDist(copy.wait, window, &total.wait);
     AddDist(copy.hold, window, &total.hold);
     AddDist(copy.runnable, window, &total.runnable);

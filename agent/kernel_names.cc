@@ -33,13 +33,15 @@ bool IsBpfFrame(absl::string_view name) {
 
 }  // namespace
 
-std::map<uint64_t, std::string> ResolveFunctions(
-    std::istream& kallsyms, const std::vector<uint64_t>& addresses) {
+KernelFunctions ResolveFunctions(std::istream& kallsyms,
+                                 const std::vector<uint64_t>& addresses) {
   std::vector<uint64_t> wanted = addresses;
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   // The nearest text symbol at or below each wanted address so far.
   std::vector<std::pair<uint64_t, std::string>> best(wanted.size());
+  // The nearest symbol of any kind above it.
+  std::vector<uint64_t> next(wanted.size(), ~uint64_t{0});
   // Some 250,000 lines of "ffffffff81000000 T name" and, for modules,
   // "\t[module]": read without allocating until a line is of use.
   for (std::string line; std::getline(kallsyms, line);) {
@@ -52,12 +54,15 @@ std::map<uint64_t, std::string> ResolveFunctions(
       address = address << 4 | static_cast<uint64_t>(digit);
     }
     if (address == 0 || at + 3 >= line.size()) continue;
+    const auto above = std::lower_bound(wanted.begin(), wanted.end(), address);
+    if (above != wanted.begin()) {
+      uint64_t& nearest = next[static_cast<size_t>(above - wanted.begin()) - 1];
+      nearest = std::min(nearest, address);
+    }
     const char type = line[at + 1];
     if (type != 't' && type != 'T' && type != 'W') continue;
-    const auto reached =
-        std::lower_bound(wanted.begin(), wanted.end(), address);
-    if (reached == wanted.end()) continue;
-    auto& nearest = best[static_cast<size_t>(reached - wanted.begin())];
+    if (above == wanted.end()) continue;
+    auto& nearest = best[static_cast<size_t>(above - wanted.begin())];
     if (nearest.first >= address) continue;
     nearest.first = address;
     nearest.second.assign(line, at + 3, std::string::npos);
@@ -66,6 +71,9 @@ std::map<uint64_t, std::string> ResolveFunctions(
   for (size_t i = 1; i < best.size(); ++i) {
     if (best[i - 1].first > best[i].first) best[i] = best[i - 1];
   }
+  for (size_t i = next.size(); i > 1; --i) {
+    next[i - 2] = std::min(next[i - 2], next[i - 1]);
+  }
   for (auto& [address, name] : best) {
     const std::vector<absl::string_view> words =
         absl::StrSplit(name, absl::MaxSplits('\t', 1));
@@ -73,11 +81,23 @@ std::map<uint64_t, std::string> ResolveFunctions(
                ? absl::StrCat(words[0], " ", words[1])
                : std::string(words[0]);
   }
-  std::map<uint64_t, std::string> out;
+  KernelFunctions out;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (best[i].first != 0) out[wanted[i]] = best[i].second;
+    if (best[i].first != 0) out[best[i].first] = {next[i], best[i].second};
   }
   return out;
+}
+
+const std::string* KernelNames::Function(uint64_t address) const {
+  auto after = functions_.upper_bound(address);
+  if (after == functions_.begin()) return nullptr;
+  --after;
+  return address < after->second.end ? &after->second.name : nullptr;
+}
+
+void KernelNames::ForgetFunctions() {
+  functions_.clear();
+  nameless_.clear();
 }
 
 void KernelNames::LearnStacks(
@@ -85,18 +105,18 @@ void KernelNames::LearnStacks(
   std::vector<uint64_t> unknown;
   for (const std::vector<uint64_t>& stack : stacks) {
     for (const uint64_t address : stack) {
-      if (address != 0 && functions_.count(address) == 0) {
+      if (address != 0 && nameless_.count(address) == 0 &&
+          Function(address) == nullptr) {
         unknown.push_back(address);
       }
     }
   }
   if (unknown.empty()) return;
-  if (functions_.size() > kMaxNames) functions_.clear();
+  if (functions_.size() + nameless_.size() > kMaxNames) ForgetFunctions();
   std::ifstream kallsyms("/proc/kallsyms");
-  std::map<uint64_t, std::string> found = ResolveFunctions(kallsyms, unknown);
+  functions_.merge(ResolveFunctions(kallsyms, unknown));
   for (const uint64_t address : unknown) {
-    // What was not found is remembered too, so as not to look again.
-    functions_[address] = found[address];
+    if (Function(address) == nullptr) nameless_.insert(address);
   }
 }
 
@@ -105,10 +125,9 @@ std::vector<std::string> KernelNames::Stack(
   std::vector<std::string> out;
   for (const uint64_t address : addresses) {
     if (address == 0) break;
-    const auto known = functions_.find(address);
-    std::string name = known != functions_.end() && !known->second.empty()
-                           ? known->second
-                           : absl::StrCat("0x", absl::Hex(address));
+    const std::string* known = Function(address);
+    std::string name =
+        known != nullptr ? *known : absl::StrCat("0x", absl::Hex(address));
     if (!IsBpfFrame(name)) out.push_back(std::move(name));
   }
   return out;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <istream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,18 @@
 
 namespace swaplock {
 
+// Text ranges by their first address.
+struct KernelFunctionRange {
+  uint64_t end = 0;  // the next symbol; ~0 when there is none
+  std::string name;
+};
+using KernelFunctions = std::map<uint64_t, KernelFunctionRange>;
+
 class KernelNames {
  public:
-  // Learns the names of all `addresses` that are not known yet, in one pass.
+  // Learns the functions around all addresses that lie in none that is known,
+  // in one pass over /proc/kallsyms (some 50 ms). The same few functions come
+  // again and again, so passes soon become rare.
   void LearnStacks(const std::vector<std::vector<uint64_t>>& stacks);
 
   // Function names, innermost first, without the frames of BPF itself; an
@@ -26,19 +36,26 @@ class KernelNames {
   // carry their module: "zram_submit_bio [zram]".
   std::vector<std::string> Stack(const std::vector<uint64_t>& addresses);
 
+  // Functions may have moved: modules or BPF programs came or went.
+  void ForgetFunctions();
+
   // The path below the cgroup mount, "/" for the root, "" if unknown.
   std::string Cgroup(uint64_t id);
 
  private:
-  std::map<uint64_t, std::string> functions_;
+  // The function around `address`, or nullptr.
+  const std::string* Function(uint64_t address) const;
+
+  KernelFunctions functions_;
+  std::set<uint64_t> nameless_;  // addresses that no pass found a function for
   std::map<uint64_t, std::string> cgroups_;
 };
 
-// Names of addresses from the text of /proc/kallsyms, in any order; addresses
-// below every symbol, and all of them where the kernel hides addresses, are
-// left out.
-std::map<uint64_t, std::string> ResolveFunctions(
-    std::istream& kallsyms, const std::vector<uint64_t>& addresses);
+// The functions around `addresses` from the text of /proc/kallsyms, in any
+// order; addresses below every symbol, and all of them where the kernel hides
+// addresses, have none.
+KernelFunctions ResolveFunctions(std::istream& kallsyms,
+                                 const std::vector<uint64_t>& addresses);
 
 }  // namespace swaplock
 

@@ -18,11 +18,15 @@ TEST(ResolveFunctionsTest, TakesTheNearestSymbolBelowWhateverTheOrder) {
   const auto names = ResolveFunctions(
       kallsyms, {0xffffffff81000000, 0xffffffff810001ff, 0xffffffff81000200,
                  0xffffffffc0000133, 0x1000});
-  EXPECT_EQ(names.at(0xffffffff81000000), "first");
-  EXPECT_EQ(names.at(0xffffffff810001ff), "second");
-  EXPECT_EQ(names.at(0xffffffff81000200), "third");
-  EXPECT_EQ(names.at(0xffffffffc0000133), "zram_submit_bio [zram]");
-  EXPECT_EQ(names.count(0x1000), 0u);
+  ASSERT_EQ(names.size(), 4u);  // none for 0x1000
+  EXPECT_EQ(names.at(0xffffffff81000000).name, "first");
+  EXPECT_EQ(names.at(0xffffffff81000000).end, 0xffffffff81000100u);
+  EXPECT_EQ(names.at(0xffffffff81000100).name, "second");
+  EXPECT_EQ(names.at(0xffffffff81000100).end, 0xffffffff81000200u);
+  EXPECT_EQ(names.at(0xffffffff81000200).name, "third");
+  EXPECT_EQ(names.at(0xffffffff81000200).end, 0xffffffffa0000000u);
+  EXPECT_EQ(names.at(0xffffffffc0000100).name, "zram_submit_bio [zram]");
+  EXPECT_EQ(names.at(0xffffffffc0000100).end, ~uint64_t{0});
 }
 
 TEST(ResolveFunctionsTest, HiddenAddressesHaveNoNames) {

@@ -41,11 +41,6 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
     hold->active = SL_COUNTED;
     return;
   }
-  hold->acquire_cpu = bpf_get_smp_processor_id();
-  hold->before = task->time;
-  task->left = 0;
-  if (cpu) cpu->holder = (__u64)t;
-  hold->active = SL_TIMED;
   /* contention_end is the better stamp: the function that takes the lock may
    * be preempted between owning it and returning. */
   if (hold->contended)
@@ -53,7 +48,12 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   else
     sl_snapshot(t, &hold->acquired);
   wait->end.ns = 0;
+  hold->acquire_cpu = bpf_get_smp_processor_id();
+  hold->before = task->time;
+  task->left = 0;
   task->nvcsw_seen = hold->acquired.nvcsw;
+  hold->active = SL_TIMED;
+  if (cpu) cpu->holder = (__u64)t;
 }
 
 /* Parts of the runnable part, held within it: the clocks differ a little. */

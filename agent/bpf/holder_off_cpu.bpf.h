@@ -38,10 +38,14 @@ SL_INLINE void sl_add_actor(struct sl_actor* actors, __u32 pid,
   bpf_probe_read_kernel(actor->comm, sizeof(actor->comm), comm);
 }
 
-/* Time that cpu.max has kept the task's group, or one around it, off CPUs. */
+/* Time that cpu.max has kept the task's group, or one around it, off CPUs.
+ * Since 6.18 it stops each task on its way to user space, so never inside a
+ * lock, and what the group was stopped for is not the holder's
+ * (kernel/sched/fair.c, throttle_cfs_rq_work()). */
 SL_INLINE __u64 sl_throttled(struct task_struct* t) {
   __u64 ns = 0;
-  if (!bpf_core_field_exists(t->sched_task_group) ||
+  if (bpf_core_field_exists(t->sched_throttle_work) ||
+      !bpf_core_field_exists(t->sched_task_group) ||
       !bpf_core_field_exists(((struct cfs_bandwidth*)0)->throttled_time))
     return 0;
   struct task_group* group = t->sched_task_group;

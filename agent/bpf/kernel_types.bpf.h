@@ -70,6 +70,8 @@ struct task_group {
   struct cfs_bandwidth cfs_bandwidth;
 };
 
+struct callback_head;
+
 struct sched_info {
   unsigned long long run_delay;
 };
@@ -86,6 +88,9 @@ struct task_struct {
   unsigned long nvcsw;
   unsigned long nivcsw;
   struct task_group* sched_task_group;
+  /* 6.18 on: cpu.max takes effect on return to user space only. */
+  struct {
+  } sched_throttle_work;
   char comm[16];
 };
 

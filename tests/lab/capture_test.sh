@@ -155,7 +155,12 @@ for expectation in "$@"; do
         '[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)
           | (.hold_ns | tonumber) > 10000000
             and (.runnable_ns // 0 | tonumber) > 0.5 * (.hold_ns | tonumber)'
-      [[ $tier = tracepoints ]] || check_explained ;;
+      if [[ $tier != tracepoints ]]; then
+        check_explained
+        preempted=$(sum .preempted_ns)
+        ((preempted > runnable / 2 && preempted <= runnable)) ||
+          fail "$preempted ns of the runnable part are said to be preempted"
+      fi ;;
     inversion=some)
       check "no hold is reported as a priority inversion" \
         '[.[] | .top_holds[]? | select(.nice == 19 and (.inversion_ns // 0 | tonumber) > 1000000)
