@@ -114,7 +114,7 @@ Checked CheckDistribution(absl::string_view field, const Distribution& d) {
 // Numbers of up to kMaxNumber do not overflow.
 Checked CheckSplit(absl::string_view what, uint64_t runnable,
                    uint64_t preempted, uint64_t woken, uint64_t throttled) {
-  const Checked refusal =
+  Checked refusal =
       FirstOf({CheckNumber(absl::StrCat(what, "preempted_ns"), preempted),
                CheckNumber(absl::StrCat(what, "woken_ns"), woken),
                CheckNumber(absl::StrCat(what, "throttled_ns"), throttled)});

@@ -362,11 +362,11 @@ std::string ContextHtml(const HostContext* said, absl::Time now) {
     return Html(table);
   }
   std::map<std::string, std::vector<std::string>> by_source;
-  const auto add = [&by_source](const std::string& name, std::string value) {
+  const auto add = [&by_source](const std::string& name,
+                                const std::string& value) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(name, absl::MaxSplits('/', 1));
-    by_source[parts.first].push_back(
-        absl::StrCat(parts.second, " ", std::move(value)));
+    by_source[parts.first].push_back(absl::StrCat(parts.second, " ", value));
   };
   for (const auto& [name, value] : said->known.gauges) {
     const auto [what, amount] = ReadableNumber(name, value);
