@@ -27,9 +27,10 @@ await() {  # WHAT COMMAND...
 
 # Without stacks: a new one costs a pass over the kernel's symbols, which takes
 # seconds under emulation. Ahead of the load, or it would not come to its windows.
+# Every hold is timed, whatever it costs.
 begin_agent() {  # NAME [OPTION...]
-  nice -n -10 "$agent" --record "$out/$1.slk" --host_id "$1" --interval 500ms --top_k 0 \
-    "${@:2}" 2>"$out/$1.log" &
+  nice -n -10 "$agent" --record "$out/$1.slk" --host_id "$1" \
+    --interval 500ms --top_k 0 --cpu_budget 0 "${@:2}" 2>"$out/$1.log" &
   agent_pids[$1]=$!
   : >>"$out/$1.phases"
 }

@@ -174,9 +174,10 @@ module() {
 # --- zswap, 6.12: a holder is throttled inside its mutex ---------------------------------------------
 
 throttled_zswap() {
-  local stored=0 load
+  local load
   begin_agent zswap
   await_agent zswap
+  phase zswap begun
   new_group alone
   # shellcheck disable=SC2046 # words
   $(in_group alone) "$here/workload_zswap.sh" --codec zstd --low 2 --high 0 \

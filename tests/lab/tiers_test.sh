@@ -86,14 +86,14 @@ jq -n -c --slurpfile exact "$out/exact.jsonl" --slurpfile owner "$out/owner.json
   --argjson until "$pinned_ns" '
   def number: . // 0 | tonumber;
   def holds: [.[] | (.start_boottime_ns | number) as $start
-    | (.end_boottime_ns | number) as $end
+    | (.end_boottime_ns | number) as $ended
     | [.top_holds[]? | {pid, cpu: (.release_cpu // 0), preemptions,
         from: ($start + (.acquired_offset_ns | number)),
         preempted: (.preempted_ns | number), runnable: (.runnable_ns | number),
         to: ($start + (.acquired_offset_ns | number) + (.hold_ns | number))}]
     # 16 a CPU leave the kernel: shorter ones may be missing.
     | (group_by(.cpu) | any(length >= 16)) as $full
-    | {start: $start, end: $end, full: $full, holds: .}];
+    | {start: $start, end: $ended, full: $full, holds: .}];
   ($owner | holds) as $windows
   | ($exact | holds)[].holds[]
   | select(.preempted >= 10000000 and .to < $until) | . as $hold
