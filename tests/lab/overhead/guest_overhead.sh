@@ -49,10 +49,11 @@ zsmalloc_hooks=(obj_write_nothing obj_read_begin_nothing obj_read_end_nothing)
 
 links() { bpftool -j link show 2>/dev/null | jq length; }
 
-# Starts what is to be attached; `pid` is its process, or empty.
+# Starts what is to be attached. `pid` is its process, or empty; `warm_ios` how
+# many I/Os it was given already.
 attach() {  # WHAT
   local before
-  pid=
+  pid='' warm_ios=0
   rm -rf "$run/w.slk" "$run/log"
   case $1 in
     nothing) ;;
@@ -64,7 +65,7 @@ attach() {  # WHAT
     agent) start_agent ;;
     agent-kprobes) start_agent --without=fentry ;;
     agent-tracepoints) start_agent --without=fentry,kprobe ;;
-    agent-functions) start_agent --without=tp_btf ;;
+    agent-counting) start_counting_agent ;;
     klockstat)
       before=$(links)
       "$klockstat" >"$run/log" 2>&1 &
@@ -89,12 +90,26 @@ start_agent() {  # OPTION...
   await "first window" test -s "$run/w.slk"
 }
 
-# Links that grew in number and no longer do.
-more_zram_hooks=(get_nothing put_nothing compress_nothing decompress_nothing
-  bio_begin_nothing bio_end_nothing)
-zsmalloc_hooks=(obj_write_nothing obj_read_begin_nothing obj_read_end_nothing)
+# An agent whose budget for timing holds is used up: it times next to none.
+start_counting_agent() {
+  local bytes
+  start_agent --cpu_budget=0.000001 --interval 2s
+  warm_ios=1000
+  run_fio "$warm_ios"
+  bytes=$(stat -c %s "$run/w.slk")
+  await "window with holds" grown "$bytes"
+}
 
-links() {  # BEFORE
+grown() { (($(stat -c %s "$run/w.slk") > $1)); }
+
+run_fio() {  # IOS
+  fio --name=run --rw=randrw --bs=4k --norandommap --number_ios="$1" \
+    "${io[@]}" --output-format=json --output="$run/fio.json" >"$run/fio.log" ||
+    die "fio failed: $(tail -n 3 "$run/fio.log")"
+}
+
+# Links that grew in number and no longer do.
+more_links() {  # BEFORE
   local now
   now=$(links)
   sleep 2
@@ -117,13 +132,11 @@ measure() {  # ROUND WHAT
   local own=0 before ns_per_switch holds=0
   attach "$2"
   [[ -z $pid ]] || before=$(cpu_ns "$pid")
-  fio --name=run --rw=randrw --bs=4k --norandommap --number_ios="$ios" \
-    "${io[@]}" --output-format=json --output="$run/fio.json" >"$run/fio.log" ||
-    die "fio failed: $(tail -n 3 "$run/fio.log")"
+  run_fio "$ios"
   [[ -z $pid ]] || own=$(($(cpu_ns "$pid") - before))
   ns_per_switch=$("$switches" 20000)
   detach
-  [[ $2 != agent* ]] || holds=$(counted_holds)
+  [[ $2 != agent* ]] || holds=$(($(counted_holds) - warm_ios))
   jq -c --arg what "$2" --argjson round "$1" --argjson own "$own" \
     --argjson switch "$ns_per_switch" --argjson holds "$holds" '.jobs[0] | {
       what: $what, round: $round,
@@ -137,7 +150,7 @@ measure() {  # ROUND WHAT
 what=(nothing hooks-2 clocks hooks-zram)
 # Functions that 6.16 and later have.
 if grep -qw zs_obj_read_begin /proc/kallsyms; then what+=(hooks-all); fi
-what+=(switch-hook agent agent-functions agent-kprobes agent-tracepoints)
+what+=(switch-hook agent agent-counting agent-kprobes agent-tracepoints)
 [[ $klockstat = - ]] || what+=(klockstat)
 uname -r >"$out/kernel.txt"
 for ((round = 1; round <= rounds; round++)); do

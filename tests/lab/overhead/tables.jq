@@ -9,7 +9,7 @@ def text: {
   "agent": "swaplock-agent",
   "agent-kprobes": "swaplock-agent --without=fentry",
   "agent-tracepoints": "swaplock-agent --without=fentry,kprobe",
-  "agent-functions": "swaplock-agent --without=tp_btf",
+  "agent-counting": "swaplock-agent when its CPU budget is used up",
   "klockstat": "klockstat (libbpf-tools)"}[.] // .;
 def fixed($digits): . as $x | pow(10; $digits) as $p
   | ($x * $p | round) as $n | ($n | fabs) as $a
