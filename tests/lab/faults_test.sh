@@ -91,8 +91,7 @@ check_restart() {
   n=$((n - $(jq -s '[.[] | select(.name == "idle" or .name == "refused") | .streams[].acquisitions] | add' "$out/second.sums")))
   missed=$(jq -s '[.[] | .losses[]? | select(.reason == "LOSS_REASON_RECURSION") | .events | tonumber] | add // 0' "$out/second.jsonl")
   echo "restart: $n acquisitions from the start on, $missed missed; the kernel counted $((hits_idle - hits_begun)) to $((hits_idle - $(fact hits_before_second)))"
-  # Four writers may have waited for the lock when the second one began.
-  ((n <= hits_idle - $(fact hits_before_second) + 4)) ||
+  ((n <= hits_idle - $(fact hits_before_second))) ||
     fail "restart: holds were invented"
   ((n + missed >= hits_idle - hits_begun)) || fail "restart: holds were lost"
   jq -r 'select(.name == "begun") | "restart: losses \(.losses)"' "$out/second.sums"

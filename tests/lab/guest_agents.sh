@@ -106,7 +106,7 @@ reset_device() { echo 1 >"/sys/block/$1/reset"; }  # DEVICE
 
 # 16 MiB that a codec halves. Not from the first page on: the agent reads that
 # one to find the device, which is no hold as long as it is empty.
-readonly data=/run/data data_calls=64
+readonly data=/run/data
 make_data() {
   fio --name=data --filename="$data" --rw=write --bs=64k --size=16m \
     --buffer_compress_percentage=50 --refill_buffers=1 --output=/run/data.log
@@ -156,18 +156,6 @@ end_load() {
   end_hogs
   end_pids "${writer_pids[@]}"
   writer_pids=()
-}
-
-# Writes to new pages for a while, so that zsmalloc needs memory all the time.
-fill() {  # DEVICE FROM_MIB
-  (
-    trap 'exit 0' TERM
-    for ((n = 0; ; n++)); do
-      dd if="$data" of="/dev/$1" bs=256k seek=$(($2 * 4 + n * data_calls)) \
-        oflag=direct conv=notrunc status=none || exit
-    done
-  ) &
-  writer_pids+=($!)
 }
 
 # --- cgroups --------------------------------------------------------------------

@@ -100,13 +100,13 @@ hotplug() {
 # --- tasks are killed while they hold or wait ---------------------------------------
 
 killed() {
-  local n try holders=0 waiters=0
+  local n holders=0 waiters=0
   phase main killed
   begin_preempted_writers
   for n in {1..4}; do
     await "holder" find_inside zcomp_compress
     kill -9 "$found" && holders=$((holders + 1))
-    for try in {1..20}; do
+    for _ in {1..20}; do
       find_inside zcomp_stream_get || continue
       kill -9 "$found" && waiters=$((waiters + 1))
       break
@@ -125,9 +125,10 @@ restart() {
   begin_preempted_writers
   await "holder" find_inside zcomp_compress
   kill_agent main
-  # Under emulation it would take minutes to start beside them.
-  end_hogs
+  # Under emulation the next one would take minutes to start beside all of them.
+  end_load
   fact hits_before_second "$(hits)"
+  writer zram1 taskset -c 1 nice -n 19
   begin_agent second
   await_agent second
   phase second begun

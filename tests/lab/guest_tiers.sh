@@ -14,7 +14,7 @@ here=$(dirname "$(realpath "$0")")
 # What each does without.
 declare -A tiers=(
   [exact]=none
-  [owner]=fentry,kprobe
+  [owner]="fentry,kprobe"
   [kprobe]=fentry
 )
 
@@ -54,22 +54,8 @@ all_phases preempted
 all_windows 2
 
 # A holder sleeps: its allocation waits for memory.
-waits_for_memory() {
-  awk '$1 == "pgscan_direct_throttle" { print $2 }' /proc/vmstat
-}
-squeezed() {  # N: sleeps so far
-  "$squeeze" 100
-  (($(waits_for_memory) > $1))
-}
 all_phases blocked
-slept=$(waits_for_memory)
-fill zram1 64
-# Others may be those that wait, so not once only.
-for _ in {1..10}; do
-  await "task that waits for memory" squeezed "$(waits_for_memory)"
-done
-end_load
-fact waits_for_memory $(($(waits_for_memory) - slept))
+"$squeeze" /dev/zram1 64 768 5 "${agent_pids[@]}" >"$out/squeeze.txt"
 all_windows 2
 
 # The holder's group has used up its time. It is alone in it: when the group is

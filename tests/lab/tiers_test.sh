@@ -51,7 +51,7 @@ check() {  # TEXT TIER PHASE JQ-CONDITION
 }
 
 echo "kernel $(cat "$out/kernel.txt"), preempt=$preempt"
-cat "$out/load.txt"
+cat "$out/load.txt" "$out/squeeze.txt"
 for phase in preempted blocked alone group; do
   for tier in exact owner kprobe; do
     [[ -e $out/$tier.sums ]] || continue
@@ -72,8 +72,8 @@ for tier in exact kprobe; do
       '.throttled <= .preempted and .preempted <= .runnable'
   done
   check "$tier: no hold was preempted" "$tier" preempted '.runnable_count > 0'
-  # The kernel was made to put a holder to sleep for most of 100 ms, ten times.
-  check "$tier: no hold slept" "$tier" blocked '.longest_blocked > 10000000'
+  # Five times, for up to 100 ms.
+  check "$tier: no hold slept" "$tier" blocked '.longest_blocked > 1000000'
   # Since 6.18 a task is throttled only when it returns to user space.
   check "$tier: a holder was throttled" "$tier" alone '.throttled == 0'
 done
@@ -122,7 +122,7 @@ owner=$(of owner preempted .runnable)
   fail "the owner probe misses runnable time: $owner ns of $exact"
 ((owner <= 2 * exact + 500000 * intervals)) ||
   fail "the owner probe has far more runnable time: $owner ns, hooks have $exact"
-check "the owner probe found no holder asleep" owner blocked '.longest_blocked > 10000000'
+check "the owner probe found no holder asleep" owner blocked '.longest_blocked > 1000000'
 for phase in preempted blocked alone group; do
   check "the owner probe claims to count holds" owner "$phase" \
     '.acquisitions == 0 and .tiers == ["TIER_OWNER_PROBE"]'
