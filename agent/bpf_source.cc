@@ -180,6 +180,8 @@ class BpfSource : public WindowSource {
     stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
     zswap_locks_.clear();
+    zswap_pools_.clear();
+    LookForZswapPools();
     if (plan_.zswap_hold == Tier::kOwnerProbe && !cpu_offsets_.empty()) {
       sampler_->LearnZswap(ZswapText());
     }
@@ -226,9 +228,9 @@ class BpfSource : public WindowSource {
         }
       }
     }
-    LockTables tables =
-        AssignCells(plan_, found, {ZswapAlgorithm(), zswap_locks_},
-                    cpu_offsets_, cells_per_cpu_, &builder_);
+    LockTables tables = AssignCells(
+        plan_, found, {zswap_algorithm_, zswap_locks_, ZswapPoolLocks()},
+        cpu_offsets_, cells_per_cpu_, &builder_);
     sampler_->SetComps(tables.comps);
     sampler_->SetDrives(tables.drives);
     sampler_->SetLocks(tables.locks);
@@ -276,6 +278,45 @@ class BpfSource : public WindowSource {
     return holds;
   }
 
+  // Each load shows its pool until all of a compressor's first pools are known.
+  void LookForZswapPools() {
+    zswap_algorithm_ = ZswapAlgorithm();
+    const bool can = CountsHolds(plan_.zswap_hold) &&
+                     symbols_.Member("zswap_pool.zs_pool") != nullptr;
+    sampler_->WatchZswap(can);
+  }
+
+  std::vector<PoolLocks> ZswapPoolLocks() const {
+    std::vector<PoolLocks> out;
+    for (const uint64_t pool : zswap_pools_) {
+      absl::StatusOr<PoolLocks> locks = FindZswapPoolLocks(
+          symbols_,
+          [this](uint64_t address, void* to, size_t bytes) {
+            return sampler_->Peek(address, to, bytes);
+          },
+          pool);
+      if (locks.ok()) out.push_back(*std::move(locks));
+    }
+    return out;
+  }
+
+  // Whether zswap has another compressor, or its pools have just become known.
+  // Those of an old compressor are dropped at once: their memory becomes other
+  // things' when their last page is gone.
+  bool ZswapChanged() {
+    if (sampler_ == nullptr) return false;
+    if (zswap_algorithm_ != ZswapAlgorithm()) {
+      zswap_pools_.clear();
+      LookForZswapPools();
+      return true;
+    }
+    if (!zswap_pools_.empty()) return false;
+    zswap_pools_ = sampler_->ZswapPools();
+    if (zswap_pools_.empty()) return false;
+    sampler_->WatchZswap(false);
+    return true;
+  }
+
   // Whether the programs have found a lock of zswap's that was not known.
   bool LearnedLocks() {
     if (sampler_ == nullptr || plan_.zswap_hold != Tier::kOwnerProbe) {
@@ -299,7 +340,8 @@ class BpfSource : public WindowSource {
   bool HostChanged() {
     modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
                        btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
-    const bool learned = LearnedLocks() || UnknownCompressor();
+    const bool zswap = ZswapChanged();
+    const bool learned = LearnedLocks() || UnknownCompressor() || zswap;
     return learned || modules_changed_ || devices_ != ReadZramDevices();
   }
 
@@ -488,6 +530,8 @@ class BpfSource : public WindowSource {
   std::vector<ZramDevice> devices_;
   std::vector<uint64_t> cpu_offsets_;
   std::vector<uint64_t> zswap_locks_;  // per-CPU pointers, learned
+  std::string zswap_algorithm_;
+  std::vector<uint64_t> zswap_pools_;  // struct zswap_pool, seen by loads
   uint64_t found_ns_ = 0;              // when the locks were looked for
   uint64_t other_holds_ = 0;           // of unknown compressors, so far
   bool btf_zram_ = false;

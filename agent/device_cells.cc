@@ -200,8 +200,12 @@ class Assigner {
 
 int Lanes(const Plan& plan) { return plan.SplitStreams() ? SL_LANES : 1; }
 
-int FirstDeviceCell(const Plan& plan) {
+int ZswapPoolCell(const Plan& plan) {
   return SL_BASE_ZRAM_OTHER + Lanes(plan) * SL_OPS;
+}
+
+int FirstDeviceCell(const Plan& plan) {
+  return ZswapPoolCell(plan) + SL_ZS_CELLS;
 }
 
 int DeviceCells(const Plan& plan, int compressors) {
@@ -244,6 +248,24 @@ LockTables AssignCells(const Plan& plan,
   for (const uint64_t pointer : zswap.locks) {
     add_per_cpu(pointer, SL_BASE_ZSWAP + SL_OP_ANY, SL_LOCK_OWNED,
                 /*has_owner=*/true);
+  }
+  const auto add_pool = [&](const PoolLocks& locks, uint32_t cell) {
+    for (const uint64_t address : locks.class_locks) {
+      out.locks.push_back({address, {cell + SL_ZS_CLASS, SL_LOCK_SPIN}});
+    }
+    if (locks.pool_lock == 0) return;
+    const bool rw = plan.pool_model == LockModel::kRwlock;
+    out.locks.push_back(
+        {locks.pool_lock,
+         {cell + SL_ZS_POOL_EXCLUSIVE,
+          static_cast<uint32_t>(rw ? SL_LOCK_RW_SPIN : SL_LOCK_SPIN)}});
+  };
+  if (waits && !zswap.pools.empty()) {
+    const int cell = ZswapPoolCell(plan);
+    assigner.Pool(cell, "", zswap.algorithm);
+    for (const PoolLocks& pool : zswap.pools) {
+      add_pool(pool, static_cast<uint32_t>(cell));
+    }
   }
   int next = FirstDeviceCell(plan);
   for (const DeviceLocks& d : devices) {
@@ -289,16 +311,7 @@ LockTables AssignCells(const Plan& plan,
     next += SL_ZS_CELLS;
     assigner.Pool(static_cast<int>(pool), d.device.name,
                   d.device.algorithms.empty() ? "" : d.device.algorithms[0]);
-    for (const uint64_t address : d.locks.class_locks) {
-      out.locks.push_back({address, {pool + SL_ZS_CLASS, SL_LOCK_SPIN}});
-    }
-    if (d.locks.pool_lock != 0) {
-      const bool rw = plan.pool_model == LockModel::kRwlock;
-      out.locks.push_back(
-          {d.locks.pool_lock,
-           {pool + SL_ZS_POOL_EXCLUSIVE,
-            static_cast<uint32_t>(rw ? SL_LOCK_RW_SPIN : SL_LOCK_SPIN)}});
-    }
+    add_pool(d.locks.pool, pool);
   }
   return out;
 }

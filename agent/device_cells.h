@@ -29,6 +29,8 @@ struct ZswapLocks {
   // Per-CPU pointers to the mutexes of its pools, where the plan has to know
   // them: learned from waiters. Not needed with hold hooks.
   std::vector<uint64_t> locks;
+  // Of its zsmalloc pools, where they are known; one set of cells for all.
+  std::vector<PoolLocks> pools;
 };
 
 // Everything the programs are told about locks.
@@ -43,8 +45,9 @@ struct LockTables {
 
 // Lanes of one zram compressor on this kernel.
 int Lanes(const Plan& plan);
-// The first cell that belongs to a device, and the cells that one device with
-// `compressors` of them takes.
+// The first cells of zswap's zsmalloc pool and of devices, and the cells that
+// one device with `compressors` of them takes.
+int ZswapPoolCell(const Plan& plan);
 int FirstDeviceCell(const Plan& plan);
 int DeviceCells(const Plan& plan, int compressors);
 

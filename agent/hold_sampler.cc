@@ -510,6 +510,27 @@ std::vector<std::pair<uint64_t, int>> HoldSampler::TakeLearned(int budget) {
   return out;
 }
 
+std::vector<uint64_t> HoldSampler::ZswapPools() const {
+  std::vector<uint64_t> out;
+  for (const __u64& slot : skeleton_->s->bss->zswap_pools) {
+    const uint64_t pool = *const_cast<const volatile __u64*>(&slot);
+    if (pool != 0 && std::find(out.begin(), out.end(), pool) == out.end()) {
+      out.push_back(pool);
+    }
+  }
+  return out;
+}
+
+void HoldSampler::WatchZswap(bool on) {
+  auto* bss = skeleton_->s->bss;
+  if (on) {
+    for (__u64& slot : bss->zswap_pools) {
+      *const_cast<volatile __u64*>(&slot) = 0;
+    }
+  }
+  *const_cast<volatile __u32*>(&bss->zswap_pools_wanted) = on;
+}
+
 absl::Status HoldSampler::Peek(uint64_t address, void* out,
                                size_t bytes) const {
   auto* bss = skeleton_->s->bss;

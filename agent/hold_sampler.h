@@ -96,6 +96,12 @@ class HoldSampler {
   // Text ranges [begin, end) of zswap's functions; at most 6.
   void LearnZswap(const std::vector<std::pair<uint64_t, uint64_t>>& text);
 
+  // struct zswap_pool addresses that loads have gone through since
+  // WatchZswap(true).
+  std::vector<uint64_t> ZswapPools() const;
+  // Watching costs each load a few nanoseconds. Starting forgets what was seen.
+  void WatchZswap(bool on);
+
   // Copies kernel memory; up to 4096 bytes.
   absl::Status Peek(uint64_t address, void* out, size_t bytes) const;
   // What is added to a per-CPU pointer for this CPU's instance.

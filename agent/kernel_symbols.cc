@@ -69,6 +69,7 @@ constexpr struct {
     {"zswap_acomp_req", "req"},
     {"zswap_acomp_req", "mutex"},
     {"zswap_pool", "acomp_ctx"},
+    {"zswap_pool", "zs_pool"},
     {"task_struct", "sched_info"},
     {"mutex", "owner"},
 };

@@ -24,6 +24,38 @@ size_t Elements(absl::string_view type) {
 // Kernel addresses have their top bit set on every architecture we know.
 bool IsKernelAddress(uint64_t address) { return address >> 63 == 1; }
 
+// Of the struct zs_pool that the pointer at `at` points to; none if to nothing.
+absl::StatusOr<PoolLocks> FindPoolLocks(const KernelSymbols& symbols,
+                                        const ReadKernel& read, uint64_t at) {
+  PoolLocks out;
+  const KernelMember* classes = symbols.Member("zs_pool.size_class");
+  const KernelMember* class_lock = symbols.Member("size_class.lock");
+  const KernelMember* pool_lock = symbols.Member("zs_pool.lock");
+  if (pool_lock == nullptr) pool_lock = symbols.Member("zs_pool.migrate_lock");
+  uint64_t pool = 0;
+  absl::Status status = read(at, &pool, sizeof(pool));
+  if (!status.ok()) return status;
+  if (!IsKernelAddress(pool)) return out;
+  if (pool_lock != nullptr) out.pool_lock = pool + pool_lock->offset_bytes;
+  if (classes == nullptr || class_lock == nullptr) return out;
+  std::vector<uint64_t> pointers(
+      std::min<size_t>(Elements(classes->type), 512));
+  status = read(pool + classes->offset_bytes, pointers.data(),
+                pointers.size() * sizeof(uint64_t));
+  if (!status.ok()) return status;
+  for (const uint64_t pointer : pointers) {
+    if (IsKernelAddress(pointer)) {
+      out.class_locks.push_back(pointer + class_lock->offset_bytes);
+    }
+  }
+  // Classes of like geometry share one struct.
+  std::sort(out.class_locks.begin(), out.class_locks.end());
+  out.class_locks.erase(
+      std::unique(out.class_locks.begin(), out.class_locks.end()),
+      out.class_locks.end());
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<ZramLocks> FindZramLocks(const KernelSymbols& symbols,
@@ -73,34 +105,22 @@ absl::StatusOr<ZramLocks> FindZramLocks(const KernelSymbols& symbols,
   }
 
   const KernelMember* pool_member = symbols.Member("zram.mem_pool");
-  const KernelMember* classes = symbols.Member("zs_pool.size_class");
-  const KernelMember* class_lock = symbols.Member("size_class.lock");
-  const KernelMember* pool_lock = symbols.Member("zs_pool.lock");
-  if (pool_lock == nullptr) pool_lock = symbols.Member("zs_pool.migrate_lock");
   if (pool_member == nullptr) return out;
-  uint64_t pool = 0;
-  absl::Status status =
-      read(zram + pool_member->offset_bytes, &pool, sizeof(pool));
-  if (!status.ok()) return status;
-  if (!IsKernelAddress(pool)) return out;
-  if (pool_lock != nullptr) out.pool_lock = pool + pool_lock->offset_bytes;
-  if (classes == nullptr || class_lock == nullptr) return out;
-  std::vector<uint64_t> pointers(
-      std::min<size_t>(Elements(classes->type), 512));
-  status = read(pool + classes->offset_bytes, pointers.data(),
-                pointers.size() * sizeof(uint64_t));
-  if (!status.ok()) return status;
-  for (const uint64_t pointer : pointers) {
-    if (IsKernelAddress(pointer)) {
-      out.class_locks.push_back(pointer + class_lock->offset_bytes);
-    }
-  }
-  // Classes of like geometry share one struct.
-  std::sort(out.class_locks.begin(), out.class_locks.end());
-  out.class_locks.erase(
-      std::unique(out.class_locks.begin(), out.class_locks.end()),
-      out.class_locks.end());
+  absl::StatusOr<PoolLocks> pool =
+      FindPoolLocks(symbols, read, zram + pool_member->offset_bytes);
+  if (!pool.ok()) return pool.status();
+  out.pool = *std::move(pool);
   return out;
+}
+
+absl::StatusOr<PoolLocks> FindZswapPoolLocks(const KernelSymbols& symbols,
+                                             const ReadKernel& read,
+                                             uint64_t pool) {
+  const KernelMember* zs_pool = symbols.Member("zswap_pool.zs_pool");
+  if (zs_pool == nullptr) {
+    return absl::NotFoundError("the kernel's types lack zswap_pool.zs_pool");
+  }
+  return FindPoolLocks(symbols, read, pool + zs_pool->offset_bytes);
 }
 
 }  // namespace swaplock

@@ -37,16 +37,27 @@ struct ZramCompressor {
   std::vector<StreamLock> locks;
 };
 
-struct ZramLocks {
-  std::vector<ZramCompressor> compressors;
+// A zsmalloc pool's.
+struct PoolLocks {
   uint64_t pool_lock = 0;             // 0: this kernel's pool has none
   std::vector<uint64_t> class_locks;  // distinct addresses
+};
+
+struct ZramLocks {
+  std::vector<ZramCompressor> compressors;
+  PoolLocks pool;
 };
 
 // `zram` is the address of a struct zram whose disk size is set. NotFound when
 // the kernel's types do not say where things lie; the message names the member.
 absl::StatusOr<ZramLocks> FindZramLocks(const KernelSymbols& symbols,
                                         const ReadKernel& read, uint64_t zram);
+
+// `pool` is the address of a struct zswap_pool. NotFound where it does not
+// point to its zsmalloc pool (before 6.18 there were other allocators).
+absl::StatusOr<PoolLocks> FindZswapPoolLocks(const KernelSymbols& symbols,
+                                             const ReadKernel& read,
+                                             uint64_t pool);
 
 }  // namespace swaplock
 

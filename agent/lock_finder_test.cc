@@ -36,20 +36,21 @@ class FakeKernel {
     Put(kPool + 24, kClass + 0x100);
   }
 
+  ReadKernel Reader() {
+    return [this](uint64_t address, void* out, size_t bytes) {
+      char* to = static_cast<char*>(out);
+      memset(to, 0, bytes);
+      for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        const auto at = memory_.find(address + i);
+        if (at != memory_.end()) memcpy(to + i, &at->second, 8);
+      }
+      return broken_ ? absl::NotFoundError("no kernel memory")
+                     : absl::OkStatus();
+    };
+  }
+
   absl::StatusOr<ZramLocks> Find() {
-    return FindZramLocks(
-        symbols_,
-        [this](uint64_t address, void* out, size_t bytes) {
-          char* to = static_cast<char*>(out);
-          memset(to, 0, bytes);
-          for (size_t i = 0; i + 8 <= bytes; i += 8) {
-            const auto at = memory_.find(address + i);
-            if (at != memory_.end()) memcpy(to + i, &at->second, 8);
-          }
-          return broken_ ? absl::NotFoundError("no kernel memory")
-                         : absl::OkStatus();
-        },
-        kZram);
+    return FindZramLocks(symbols_, Reader(), kZram);
   }
 
   static constexpr uint64_t kZram = 0xffff888000001000;
@@ -75,8 +76,8 @@ TEST(LockFinderTest, FindsStreamsAndPoolLocks) {
   EXPECT_EQ(locks->compressors[0].locks[0].role, Role::kStream);
   EXPECT_TRUE(locks->compressors[0].locks[0].mutex);
   EXPECT_EQ(locks->compressors[1].priority, 2);
-  EXPECT_EQ(locks->pool_lock, FakeKernel::kPool + 2120);
-  EXPECT_EQ(locks->class_locks,
+  EXPECT_EQ(locks->pool.pool_lock, FakeKernel::kPool + 2120);
+  EXPECT_EQ(locks->pool.class_locks,
             (std::vector<uint64_t>{FakeKernel::kClass + 4,
                                    FakeKernel::kClass + 0x104}));
 }
@@ -86,8 +87,22 @@ TEST(LockFinderTest, AKernelWithOnePoolLockHasNoClassLocks) {
   kernel.symbols_.members.erase("size_class.lock");
   const auto locks = kernel.Find();
   ASSERT_TRUE(locks.ok());
-  EXPECT_TRUE(locks->class_locks.empty());
-  EXPECT_NE(locks->pool_lock, 0u);
+  EXPECT_TRUE(locks->pool.class_locks.empty());
+  EXPECT_NE(locks->pool.pool_lock, 0u);
+}
+
+TEST(LockFinderTest, FindsZswapsPool) {
+  FakeKernel kernel;
+  kernel.symbols_.members["zswap_pool.zs_pool"] = {8, "struct zs_pool *"};
+  const auto pool =
+      FindZswapPoolLocks(kernel.symbols_, kernel.Reader(), FakeKernel::kZram);
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  EXPECT_EQ(pool->pool_lock, FakeKernel::kPool + 2120);
+  EXPECT_EQ(pool->class_locks.size(), 2u);
+  kernel.symbols_.members.erase("zswap_pool.zs_pool");
+  EXPECT_FALSE(
+      FindZswapPoolLocks(kernel.symbols_, kernel.Reader(), FakeKernel::kZram)
+          .ok());
 }
 
 TEST(LockFinderTest, SaysWhichTypeIsMissing) {
@@ -121,8 +136,8 @@ DeviceLocks Device(const std::string& name, uint64_t comp) {
   d.device.algorithms = {"zstd"};
   d.zram = 0xffff888000001000 + comp;
   d.locks.compressors = {{0, comp, {{Role::kStream, true, 0x30080}}}};
-  d.locks.pool_lock = 0xffff888000003848;
-  d.locks.class_locks = {0xffff888000008000};
+  d.locks.pool.pool_lock = 0xffff888000003848;
+  d.locks.pool.class_locks = {0xffff888000008000};
   return d;
 }
 
@@ -130,7 +145,7 @@ TEST(DeviceCellsTest, EachDeviceHasItsOwnCellsAndLocks) {
   WindowBuilder builder;
   const LockTables tables =
       AssignCells(ExactPlan(), {Device("zram0", 1), Device("zram1", 2)},
-                  {"lzo", {}}, {0x1000, 0x2000}, 64, &builder);
+                  {"lzo", {}, {}}, {0x1000, 0x2000}, 64, &builder);
   ASSERT_EQ(tables.comps.size(), 2u);
   EXPECT_NE(tables.comps[0].base, tables.comps[1].base);
   const CellMeaning& write = builder.meanings().at(
@@ -144,21 +159,37 @@ TEST(DeviceCellsTest, EachDeviceHasItsOwnCellsAndLocks) {
   EXPECT_TRUE(tables.left_out.empty());
 }
 
+TEST(DeviceCellsTest, ZswapsPoolsShareOneSetOfCells) {
+  WindowBuilder builder;
+  const PoolLocks first = {0xffff888000010000, {0xffff888000020000}};
+  const PoolLocks second = {0xffff888000030000, {0xffff888000040000}};
+  const LockTables tables = AssignCells(
+      ExactPlan(), {}, {"lzo", {}, {first, second}}, {0x1000}, 64, &builder);
+  EXPECT_EQ(tables.locks.size(), 4u);
+  const CellMeaning& meaning =
+      builder.meanings().at(ZswapPoolCell(ExactPlan()) + SL_ZS_CLASS);
+  EXPECT_EQ(meaning.key.subsystem, Subsystem::kZsmalloc);
+  EXPECT_EQ(meaning.key.role, Role::kSizeClass);
+  EXPECT_EQ(meaning.key.device, "");
+  EXPECT_EQ(meaning.key.algorithm, "lzo");
+}
+
 TEST(DeviceCellsTest, DevicesWithoutCellsLeftAreNamed) {
   WindowBuilder builder;
   const LockTables tables = AssignCells(
-      ExactPlan(), {Device("zram0", 1), Device("zram1", 2)}, {"", {}}, {0x1000},
-      FirstDeviceCell(ExactPlan()) + DeviceCells(ExactPlan(), 1), &builder);
+      ExactPlan(), {Device("zram0", 1), Device("zram1", 2)}, {"", {}, {}},
+      {0x1000}, FirstDeviceCell(ExactPlan()) + DeviceCells(ExactPlan(), 1),
+      &builder);
   EXPECT_EQ(tables.comps.size(), 1u);
   EXPECT_EQ(tables.left_out, std::vector<std::string>{"zram1"});
 }
 
 TEST(DeviceCellsTest, ADeviceThatWentTakesItsCellsWithIt) {
   WindowBuilder builder;
-  AssignCells(ExactPlan(), {Device("zram0", 1)}, {"", {}}, {0x1000}, 64,
+  AssignCells(ExactPlan(), {Device("zram0", 1)}, {"", {}, {}}, {0x1000}, 64,
               &builder);
   const size_t with = builder.meanings().size();
-  AssignCells(ExactPlan(), {}, {"", {}}, {0x1000}, 64, &builder);
+  AssignCells(ExactPlan(), {}, {"", {}, {}}, {0x1000}, 64, &builder);
   EXPECT_LT(builder.meanings().size(), with);
 }
 
@@ -166,11 +197,11 @@ TEST(DeviceCellsTest, ALockWithPreemptionOffHasNoWaiters) {
   Plan plan = ExactPlan();
   plan.zram_model = LockModel::kPreemptOff;
   DeviceLocks device = Device("zram0", 1);
-  device.locks.pool_lock = 0;
-  device.locks.class_locks.clear();
+  device.locks.pool.pool_lock = 0;
+  device.locks.pool.class_locks.clear();
   WindowBuilder builder;
   const LockTables tables =
-      AssignCells(plan, {device}, {"", {}}, {0x1000}, 64, &builder);
+      AssignCells(plan, {device}, {"", {}, {}}, {0x1000}, 64, &builder);
   EXPECT_TRUE(tables.locks.empty());
   EXPECT_EQ(tables.comps.size(), 1u);
 }
@@ -187,7 +218,7 @@ TEST(DeviceCellsTest, SplitStreamsHaveCellsByRoleAndMode) {
                                 {Role::kDecompressStream, false, 0x30100}}}};
   WindowBuilder builder;
   const LockTables tables =
-      AssignCells(plan, {device}, {"", {}}, {0x1000}, 64, &builder);
+      AssignCells(plan, {device}, {"", {}, {}}, {0x1000}, 64, &builder);
   ASSERT_EQ(tables.comps.size(), 1u);
   const int base = static_cast<int>(tables.comps[0].base);
   const CellMeaning& write =
@@ -223,7 +254,7 @@ TEST(DeviceCellsTest, OperationsOfADeviceHaveTheirOwnLatency) {
   }
   WindowBuilder builder;
   const LockTables tables =
-      AssignCells(plan, devices, {"lzo", {}}, {0x1000}, 64, &builder);
+      AssignCells(plan, devices, {"lzo", {}, {}}, {0x1000}, 64, &builder);
   ASSERT_EQ(tables.drives.size(), size_t{SL_DRIVES});  // the fifth has none
   const LatencyMeaning& read = builder.latency_meanings().at(
       static_cast<int>(tables.drives[1].base) + SL_OP_LOAD);
@@ -239,7 +270,7 @@ TEST(DeviceCellsTest, TheOwnerProbeCannotTellOperationsApart) {
   plan.zram_hold = Tier::kOwnerProbe;
   plan.zswap_hold = Tier::kOwnerProbe;
   WindowBuilder builder;
-  AssignCells(plan, {Device("zram0", 1)}, {"lzo", {0x40000}}, {0x1000}, 64,
+  AssignCells(plan, {Device("zram0", 1)}, {"lzo", {0x40000}, {}}, {0x1000}, 64,
               &builder);
   int streams = 0;
   for (const auto& [index, meaning] : builder.meanings()) {

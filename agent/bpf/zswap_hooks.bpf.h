@@ -54,6 +54,25 @@ SL_INLINE int sl_zswap_acquire_store(void* ctx, __u64 unused) {
 
 SL_ON_ENTRY(zswap_acquire_store, sl_zswap_acquire_store)
 
+/* struct zswap_pool addresses, of the entries that are loaded, while the agent
+ * wants to know: it finds the locks of their zsmalloc pools. */
+#define SL_ZSWAP_POOLS 4
+__u32 zswap_pools_wanted = 0;
+__u64 zswap_pools[SL_ZSWAP_POOLS];
+
+SL_INLINE void sl_zswap_see_pool(__u64 entry) {
+  __u64 pool = (__u64)BPF_CORE_READ((struct zswap_entry*)entry, pool);
+  if (!pool) return;
+  for (int i = 0; i < SL_ZSWAP_POOLS; i++) {
+    if (zswap_pools[i] == pool) return;
+    /* Two CPUs may both take the same slot, then one pool is seen later. */
+    if (!zswap_pools[i]) {
+      zswap_pools[i] = pool;
+      return;
+    }
+  }
+}
+
 /* --- loads and writeback ----------------------------------------------------
  */
 
@@ -78,6 +97,7 @@ SL_INLINE int sl_zswap_decompress(__u64 entry, __u8 op) {
   if (!task) return 0;
   bool lock_free = sl_zswap_lock_free(entry);
   __u8 outer = task->outer_op[SL_CLASS_ZSWAP];
+  if (zswap_pools_wanted) sl_zswap_see_pool(entry);
   task->in_decompress = lock_free ? 0 : op;
   task->wait.end.ns = 0;
   sl_operation_begin(
