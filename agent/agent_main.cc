@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "agent/bpf_source.h"
 #include "agent/identity.h"
+#include "agent/privileges.h"
 #include "agent/replay_source.h"
 #include "agent/spool.h"
 #include "agent/stop_event.h"
@@ -306,12 +307,24 @@ bool Deliver(const Window& window, Sinks* sinks) {
          sinks->spool != nullptr;
 }
 
+void DropPrivileges() {
+  const absl::StatusOr<std::string> left = KeepOnly(NeededCapabilities(
+      {absl::GetFlag(FLAGS_record), absl::GetFlag(FLAGS_state_dir)}));
+  if (left.ok()) {
+    Log(LogLevel::kInfo, absl::StrCat("capabilities kept: ", *left));
+  } else {
+    Log(LogLevel::kWarning, std::string(left.status().message()));
+  }
+}
+
 int Run(const StopEvent& stop) {
   absl::StatusOr<WindowKey> identity = Identity();
   if (!identity.ok()) return Fail("start", identity.status());
   absl::StatusOr<std::unique_ptr<WindowSource>> source =
       MakeSource(*identity, stop);
   if (!source.ok()) return Fail("start", source.status());
+  // The probes are attached, and no other thread has begun.
+  DropPrivileges();
   absl::StatusOr<Sinks> sinks = OpenSinks(*identity);
   if (!sinks.ok()) return Fail("start", sinks.status());
 

@@ -29,7 +29,8 @@ END_USAGE
 
 declare -A packages=(
   [build]="bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto
-    bazel-skylib bpftool clang g++ libabsl-dev libbpf-dev libcivetweb-dev
+    bazel-skylib bpftool clang g++ libabsl-dev libbpf-dev libcap-dev
+    libcivetweb-dev
     libelf-dev libgrpc++-dev libgrpc-dev libprotobuf-dev libsqlite3-dev
     libssl-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
     zlib1g-dev"

@@ -9,7 +9,12 @@ root=$PWD
 agent=$root/agent/swaplock-agent
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/host.XXXXXX")
 load_pid=
+agent_pid=
 finish() {
+  if [[ -n $agent_pid ]]; then
+    kill "$agent_pid" 2>/dev/null || true
+    wait "$agent_pid" 2>/dev/null || true
+  fi
   if [[ -n $load_pid ]]; then
     kill "$load_pid" 2>/dev/null || true
     wait "$load_pid" 2>/dev/null || true
@@ -32,8 +37,26 @@ before=$(devices)
 "$root/tests/lab/workload_zram.sh" --codec lz4 --disksize 128 --writers 6 \
   --readers 2 --hogs 0 --seconds 8 >"$work/load" 2>&1 &
 load_pid=$!
+# A server that is not there, so that threads of its own run too.
 "$agent" --host_id here --interval 1s --seconds 8 --record "$work/w.slk" \
-  2>"$work/agent.log" || fail "the agent exited with $?: $(tail -n 1 "$work/agent.log")"
+  --state_dir "$work/state" --server 127.0.0.1:1 --drain 0s \
+  2>"$work/agent.log" &
+agent_pid=$!
+# With its first window it has what it will have.
+for _ in {1..600}; do
+  [[ -s $work/w.slk ]] && break
+  sleep 0.1
+done
+# cap_dac_override, cap_dac_read_search, cap_sys_admin, cap_syslog, cap_perfmon,
+# cap_bpf; none in any thread beyond them.
+allowed=$((1 << 1 | 1 << 2 | 1 << 21 | 1 << 34 | 1 << 38 | 1 << 39))
+while read -r _ mask; do
+  (((16#$mask & ~allowed) == 0)) || fail "a thread of the agent may still do $mask"
+done < <(cat /proc/"$agent_pid"/task/*/status | grep -E '^Cap(Prm|Eff|Inh|Amb):')
+status=0
+wait "$agent_pid" || status=$?
+agent_pid=
+((status == 0)) || fail "the agent exited with $status: $(tail -n 1 "$work/agent.log")"
 status=0
 wait "$load_pid" || status=$?
 load_pid=
