@@ -52,6 +52,7 @@ check() {  # TEXT TIER PHASE JQ-CONDITION
 
 echo "kernel $(cat "$out/kernel.txt"), preempt=$preempt"
 cat "$out/load.txt" "$out/squeeze.txt"
+echo "throttled: alone $(fact throttlings_alone) times, group $(fact throttlings_group) times"
 for phase in preempted blocked alone group; do
   for tier in exact owner kprobe; do
     [[ -e $out/$tier.sums ]] || continue
@@ -75,7 +76,9 @@ for tier in exact kprobe; do
   # Five times, for up to 100 ms.
   check "$tier: no hold slept" "$tier" blocked '.longest_blocked > 1000000'
   # Since 6.18 a task is throttled only when it returns to user space.
-  check "$tier: a holder was throttled" "$tier" alone '.throttled == 0'
+  for phase in alone group; do
+    check "$tier, $phase: a holder was throttled" "$tier" "$phase" '.throttled == 0'
+  done
 done
 
 # --- the owner probe -----------------------------------------------------------
