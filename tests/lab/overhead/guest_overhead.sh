@@ -7,10 +7,11 @@
 # rest and under load, its windows to OUT/rest.jsonl and OUT/load.jsonl.
 #
 # usage: guest_overhead.sh OUT ROUNDS IOS LOAD_SECONDS
-#        AGENT HOOK_FLOOR SWITCHES KLOCKSTAT|- HOLD_BENCHMARK
+#        AGENT HOOK_FLOOR SWITCHES KLOCKSTAT|- HOLD_BENCHMARK [NAME,...]
 set -euo pipefail
 out=$1 rounds=$2 ios=$3 load_seconds=$4
 agent=$5 hook_floor=$6 switches=$7 klockstat=$8 hold_benchmark=$9
+only=${10:-}
 device=/dev/zram0
 run=/run/overhead
 mkdir -p "$run"
@@ -152,6 +153,7 @@ what=(nothing hooks-2 clocks hooks-zram)
 if grep -qw zs_obj_read_begin /proc/kallsyms; then what+=(hooks-all); fi
 what+=(switch-hook agent agent-counting agent-kprobes agent-tracepoints)
 [[ $klockstat = - ]] || what+=(klockstat)
+[[ -z $only ]] || IFS=, read -ra what <<<"$only"
 uname -r >"$out/kernel.txt"
 for ((round = 1; round <= rounds; round++)); do
   for each in "${what[@]}"; do measure "$round" "$each"; done

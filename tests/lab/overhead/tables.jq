@@ -32,6 +32,7 @@ def row: "| " + join(" | ") + " |";
 (["the agent itself", "holds/s", "instructions per window, millions", "most", "share of a CPU at 10^9/s", "resident", "maps"] | row),
 "|---|--:|--:|--:|--:|--:|--:|",
 ((["at rest", .at_rest], ["under load", .under_load]) | .[0] as $when | .[1]
+  | select(.windows > 0)
   | [$when + ", \(.windows) windows of \(.seconds | fixed(0)) s",
      (.holds_per_s | fixed(0)), (.cpu_ms | fixed(1)),
      (.longest_cpu_ms | fixed(1)),
