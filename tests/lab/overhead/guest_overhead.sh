@@ -55,7 +55,6 @@ links() { bpftool -j link show 2>/dev/null | jq length; }
 attach() {  # WHAT
   local before
   pid='' warm_ios=0
-  rm -rf "$run/w.slk" "$run/log"
   case $1 in
     nothing) ;;
     hooks-2) floor get_nothing put_nothing ;;
@@ -85,6 +84,7 @@ floor() {  # PROGRAM...
 }
 
 start_agent() {  # OPTION...
+  rm -f "$run/w.slk"
   "$agent" --host_id lab --record "$run/w.slk" "$@" 2>"$run/log" &
   pid=$!
   # Its first window comes when all is attached.
