@@ -210,6 +210,11 @@ absl::StatusOr<std::unique_ptr<HoldSampler>> HoldSampler::Load(
   std::string log;
   libbpf_log = &log;
   libbpf_set_print(CollectLog);
+  if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, nullptr) == 0) {
+    libbpf_log = nullptr;
+    return absl::UnavailableError(
+        "this kernel has no BPF task storage, which Linux has since 5.11");
+  }
   std::unique_ptr<HoldSampler> sampler(new HoldSampler);
   absl::Status status = sampler->Open(symbols, plan, cells_per_cpu, {});
   if (!status.ok() && !absl::IsPermissionDenied(status)) {

@@ -24,10 +24,12 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &s) == 0;
 }
 
-// Whether module `name` is a file that comes and goes, or may yet come.
-bool MayBeLoaded(absl::string_view root, absl::string_view name) {
-  const std::string module = absl::StrCat(root, "/sys/module/", name);
-  return !Exists(module) || Exists(absl::StrCat(module, "/initstate"));
+// Whether zram or zsmalloc, which comes with it, is a module that comes and
+// goes, or may yet come. zsmalloc has no folder when it is built in.
+bool MayBeLoaded(absl::string_view root) {
+  const std::string modules = absl::StrCat(root, "/sys/module/");
+  return !Exists(modules + "zram") || Exists(modules + "zram/initstate") ||
+         Exists(modules + "zsmalloc/initstate");
 }
 
 // The folder that `path` lies in, or itself if it is one.
@@ -54,9 +56,7 @@ std::vector<std::string> NeededCapabilities(
     const std::vector<std::string>& written, absl::string_view root) {
   std::vector<std::string> out = {"cap_bpf", "cap_perfmon", "cap_syslog",
                                   "cap_dac_read_search"};
-  if (MayBeLoaded(root, "zram") || MayBeLoaded(root, "zsmalloc")) {
-    out.push_back("cap_sys_admin");
-  }
+  if (MayBeLoaded(root)) out.push_back("cap_sys_admin");
   for (const std::string& path : written) {
     if (path.empty() || !InAnothersFolder(path)) continue;
     out.push_back("cap_dac_override");
@@ -92,7 +92,8 @@ absl::StatusOr<std::string> KeepOnly(const std::vector<std::string>& names) {
   if (cap_set_proc(kept.get()) != 0) return Failed("drop capabilities");
   const std::unique_ptr<char, CapDeleter> text(
       cap_to_text(kept.get(), nullptr));
-  return std::string(text == nullptr ? "" : text.get());
+  if (text == nullptr || strcmp(text.get(), "=") == 0) return std::string();
+  return std::string(text.get());
 }
 
 }  // namespace swaplock
