@@ -311,7 +311,8 @@ void DropPrivileges() {
   const absl::StatusOr<std::string> left = KeepOnly(NeededCapabilities(
       {absl::GetFlag(FLAGS_record), absl::GetFlag(FLAGS_state_dir)}));
   if (left.ok()) {
-    Log(LogLevel::kInfo, absl::StrCat("capabilities kept: ", *left));
+    Log(LogLevel::kInfo,
+        absl::StrCat("capabilities kept: ", left->empty() ? "none" : *left));
   } else {
     Log(LogLevel::kWarning, std::string(left.status().message()));
   }

@@ -25,11 +25,12 @@ bool Exists(const std::string& path) {
 }
 
 // Whether zram or zsmalloc, which comes with it, is a module that comes and
-// goes, or may yet come. zsmalloc has no folder when it is built in.
+// goes, or may yet come. Built in, they have no folder in /sys/module.
 bool MayBeLoaded(absl::string_view root) {
-  const std::string modules = absl::StrCat(root, "/sys/module/");
-  return !Exists(modules + "zram") || Exists(modules + "zram/initstate") ||
-         Exists(modules + "zsmalloc/initstate");
+  const std::string sys = absl::StrCat(root, "/sys/");
+  return !Exists(sys + "class/zram-control") ||
+         Exists(sys + "module/zram/initstate") ||
+         Exists(sys + "module/zsmalloc/initstate");
 }
 
 // The folder that `path` lies in, or itself if it is one.

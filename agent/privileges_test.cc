@@ -19,8 +19,9 @@ class PrivilegesTest : public testing::Test {
   void SetUp() override {
     root_ = testing::TempDir() + "/" +
             testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (const char* folder : {"", "/sys", "/sys/module", "/sys/module/zram",
-                               "/sys/module/zsmalloc"}) {
+    for (const char* folder :
+         {"", "/sys", "/sys/class", "/sys/class/zram-control", "/sys/module",
+          "/sys/module/zram"}) {
       mkdir((root_ + folder).c_str(), 0700);
     }
   }
@@ -38,7 +39,7 @@ TEST_F(PrivilegesTest, AModuleMayComeBack) {
 }
 
 TEST_F(PrivilegesTest, AModuleMayYetCome) {
-  rmdir((root_ + "/sys/module/zsmalloc").c_str());
+  rmdir((root_ + "/sys/class/zram-control").c_str());
   EXPECT_THAT(NeededCapabilities({}, root_), Contains("cap_sys_admin"));
 }
 
