@@ -15,7 +15,6 @@ here=$(dirname "$(realpath "$0")")
 declare -A tiers=(
   [exact]=none
   [owner]="fentry,kprobe"
-  [kprobe]=fentry
 )
 
 all_windows() {  # N

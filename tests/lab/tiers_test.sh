@@ -63,6 +63,7 @@ done
 # --- by hooks on functions: every hold is counted -----------------------------
 
 for tier in exact kprobe; do
+  [[ -e $out/$tier.sums ]] || continue
   for phase in preempted blocked alone group; do
     check "$tier, $phase: holds are not what the kernel counted" "$tier" "$phase" \
       '.acquisitions > 100 and .acquisitions <= $phase.hits
@@ -116,8 +117,9 @@ jq -se 'length > 0 and any(.intervals > 0)
 
 # It sees all that the hooks see, give or take 0.5 ms an interval: run_delay also
 # counts some of the switch itself. And it sees more: a holder that is preempted
-# in a hook, before the acquisition is stamped or after the release is. Under
-# emulation hooks are slow, and that was up to a third.
+# before a hook stamps the acquisition or after one stamps the release. How much
+# is a matter of chance: it was 16.1 s against 13.2 s when hooks stamped later,
+# 13.19 s against 13.19 s since.
 exact=$(of exact preempted .runnable)
 intervals=$(of exact preempted .runnable_count)
 owner=$(of owner preempted .runnable)
