@@ -111,13 +111,19 @@ SL_INLINE int sl_zram_work(__u64 stream, __u8 op) {
 /* Where the first argument is the stream, the second must not even be read:
  * it is a const void *, which the verifier of 6.1 refuses. */
 SL_INLINE __u64 sl_stream_of(__u64* ctx) {
+  __u64 stream;
   if (zram_stream_argument == 0) return ctx[0];
-  return ctx[1];
+  /* As written, or the compiler chooses between two addresses, and then the
+   * verifier does not know which of the context's values is read. */
+  asm volatile("%0 = *(u64*)(%1 + 8)" : "=r"(stream) : "r"(ctx));
+  return stream;
 }
 
 SL_INLINE __u64 sl_stream_of_registers(struct pt_regs* ctx) {
-  if (zram_stream_argument == 0) return PT_REGS_PARM1(ctx);
-  return PT_REGS_PARM2(ctx);
+  __u64 first = PT_REGS_PARM1(ctx);
+  __u64 second = PT_REGS_PARM2(ctx);
+  asm volatile("" : "+r"(first), "+r"(second));
+  return zram_stream_argument == 0 ? first : second;
 }
 
 SEC("fentry")

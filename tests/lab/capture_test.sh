@@ -91,6 +91,12 @@ misses=$(total '[.[] | .losses[]? | select(.reason == "LOSS_REASON_RECURSION") |
 longest=$(total "[.[] | .top_holds[]? | .hold_ns | tonumber] | max")
 echo "acquisitions $acquisitions, hold $hold ns = on-CPU $on_cpu + runnable $runnable + blocked $blocked + unknown $unknown; waits $waits; longest $longest ns; missed $misses"
 
+# A guest permits everything, so what was refused is a mistake of ours.
+if [[ $tier != tracepoints ]]; then
+  refused=$(jq -rs '[.[].coverage.probes[]? | select(.state == "PROBE_STATE_REFUSED") | "\(.name): \(.reason)"] | unique[]' "$out/windows.jsonl")
+  [[ -z $refused ]] || fail "$refused"
+fi
+
 # Every window obeys the schema (the replay parsed it), and the parts sum.
 if [[ $tier != tracepoints ]]; then
   ((acquisitions > 100)) || fail "only $acquisitions acquisitions"
@@ -107,6 +113,11 @@ if [[ $tier != tracepoints ]]; then
       missed=$(total '[.[] | .coverage.probes[]? | select(.name | test("zcomp_stream")) | .misses // 0 | tonumber] | add')
       ((acquisitions <= hits && acquisitions + missed >= hits)) ||
         fail "$acquisitions acquisitions, $missed missed, but the kernel counted $hits"
+      reads=$(total "$cells | map(select(.key.operation == \"OPERATION_READ\") | .acquisitions // 0 | tonumber) | add")
+      writes=$(total "$cells | map(select(.key.operation == \"OPERATION_WRITE\") | .acquisitions // 0 | tonumber) | add")
+      echo "reads $reads, writes $writes"
+      ((reads > 0 && writes > 0 && reads + writes + missed >= acquisitions)) ||
+        fail "$((acquisitions - reads - writes)) acquisitions are neither reads nor writes"
       ;;
     zswap)
       stores=$(awk '/acomp_compress/ {print $2 + $3}' "$out/oracle.txt")
