@@ -113,6 +113,12 @@ std::string ContextLines(absl::string_view title,
   return absl::StrCat(text, line, "\n");
 }
 
+// Alone is what a lock is held by default.
+std::string RoleName(const CellKey& key) {
+  return absl::StrCat(Name(key.role),
+                      key.mode == Mode::kShared ? " shared" : "");
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> ReadableNumber(absl::string_view name,
@@ -175,7 +181,7 @@ std::string ModelName(LockModel model) {
 std::string LockName(const CellKey& key) {
   return absl::StrCat(
       key.device.empty() ? std::string(Name(key.subsystem)) : key.device, " ",
-      Name(key.operation), " ", Name(key.role));
+      Name(key.operation), " ", RoleName(key));
 }
 
 std::string HolderName(const Hold& hold) {
@@ -193,7 +199,6 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
            {"device", 2},
            {"op", 0},
            {"role", 0},
-           {"mode", 11},
            {"algorithm", 8},
            {"model", 7},
            {"hold/wait by", 10}}) {
@@ -237,8 +242,7 @@ std::string CellTable(const std::vector<Cell>& cells, absl::string_view indent,
         std::string(Name(cell.key.subsystem)),
         cell.key.device,
         std::string(Name(cell.key.operation)),
-        std::string(Name(cell.key.role)),
-        std::string(Name(cell.key.mode)),
+        RoleName(cell.key),
         cell.key.algorithm,
         ModelName(cell.lock_model),
         TierName(cell),

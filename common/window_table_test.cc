@@ -23,19 +23,25 @@ TEST(CellTableTest, ShowsEveryNumberOfAnExactCell) {
   const std::string table = CellTable({MakeWindow("host-a", 1).cells[0]});
   EXPECT_EQ(Row(table, 1),
             (std::vector<std::string>{
-                "zram",      "zram0",  "write",  "stream",
-                "exclusive", "zstd",   "mutex",  "exact/contention",
-                "3",         "1",      "20.0ms", "20.0ms",
-                "1",         "13.1ms", "12.0ms", "1",
-                "3.10ms",    "10.0ms", "0",      "0"}))
+                "zram", "zram0", "write", "stream", "zstd", "mutex",
+                "exact/contention", "3", "1", "20.0ms", "20.0ms", "1", "13.1ms",
+                "12.0ms", "1", "3.10ms", "10.0ms", "0", "0"}))
       << table;
+}
+
+TEST(CellTableTest, ASharedLockIsNotTheOneHeldAlone) {
+  Cell cell = MakeWindow("host-a", 1).cells[0];
+  cell.key.mode = Mode::kShared;
+  const std::vector<std::string> row = Row(CellTable({cell}), 1);
+  EXPECT_EQ(row[3], "stream");
+  EXPECT_EQ(row[4], "shared");
 }
 
 TEST(CellTableTest, WhatTheTierCannotSeeIsADash) {
   Cell cell = MakeWindow("host-a", 1).cells[0];
   const auto numbers = [&cell] {
     const std::vector<std::string> row = Row(CellTable({cell}), 1);
-    return std::vector<std::string>(row.begin() + 8, row.end());
+    return std::vector<std::string>(row.begin() + 7, row.end());
   };
   cell.hold_tier = Tier::kOwnerProbe;
   EXPECT_EQ(numbers(),
