@@ -15,6 +15,7 @@ here=$(dirname "$(realpath "$0")")
 declare -A tiers=(
   [exact]=none
   [owner]="fentry,kprobe"
+  [kprobe]=fentry
 )
 
 all_windows() {  # N
@@ -64,7 +65,7 @@ new_group alone "10000 100000"
 # shellcheck disable=SC2046 # words
 writer zram1 $(in_group alone) taskset -c 0
 hogs 2 taskset -c 0
-await "throttling" throttled_times alone 20
+await "throttling" throttled_times alone 10
 echo max >"$cgroups/alone/cpu.max"
 end_load
 fact throttlings_alone "$(throttlings alone)"
@@ -78,7 +79,7 @@ for _ in {1..4}; do
   writer zram1 $(in_group group)
 done
 hogs 4
-await "throttling" throttled_times group 20
+await "throttling" throttled_times group 10
 echo max >"$cgroups/group/cpu.max"
 end_load
 fact throttlings_group "$(throttlings group)"

@@ -55,7 +55,6 @@ cat "$out/load.txt" "$out/squeeze.txt"
 echo "throttled: alone $(fact throttlings_alone) times, group $(fact throttlings_group) times"
 for phase in preempted blocked alone group; do
   for tier in exact owner kprobe; do
-    [[ -e $out/$tier.sums ]] || continue
     echo "$phase, $tier: $(of "$tier" "$phase" '"\(.acquisitions) holds of \($phase.hits), \($phase.missed) missed; runnable \(.runnable_count) \(.runnable) ns, preempted \(.preempted) ns, throttled \(.throttled) ns; blocked \(.blocked_count) \(.blocked) ns"')"
   done
 done
@@ -63,7 +62,6 @@ done
 # --- by hooks on functions: every hold is counted -----------------------------
 
 for tier in exact kprobe; do
-  [[ -e $out/$tier.sums ]] || continue
   for phase in preempted blocked alone group; do
     check "$tier, $phase: holds are not what the kernel counted" "$tier" "$phase" \
       '.acquisitions > 100 and .acquisitions <= $phase.hits
