@@ -124,17 +124,7 @@ class BpfSource : public WindowSource {
     btf_zram_ = Exists("/sys/kernel/btf/zram");
     btf_zsmalloc_ = Exists("/sys/kernel/btf/zsmalloc");
     symbols_ = ReadKernelSymbols();
-    ProbeTrial trial(symbols_);
-    plan_ = MakePlan(symbols_, [&](ProbeKind kind, const std::string& target) {
-      // fexit goes with fentry: one mechanism.
-      const absl::string_view capability =
-          kind == ProbeKind::kFexit ? "fentry" : Name(kind);
-      if (Without(capability)) {
-        return absl::PermissionDeniedError(
-            absl::StrCat("the agent was told to do without ", capability));
-      }
-      return trial.Try(kind, target);
-    });
+    MakePlanAndLoad();
     failure_.clear();
     if (!symbols_.has_btf) {
       failure_ =
@@ -147,18 +137,8 @@ class BpfSource : public WindowSource {
           failure_ = absl::StrCat(probe.reason, ": nothing is measured");
         }
       }
-    } else {
-      const int cpus =
-          std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
-      cells_per_cpu_ = CellsPerCpu(plan_, cpus);
-      absl::StatusOr<std::unique_ptr<HoldSampler>> sampler =
-          HoldSampler::Load(symbols_, plan_, cells_per_cpu_);
-      if (sampler.ok()) {
-        sampler_ = *std::move(sampler);
-      } else {
-        failure_ =
-            absl::StrCat(sampler.status().message(), ": nothing is measured");
-      }
+    } else if (!load_status_.ok()) {
+      failure_ = absl::StrCat(load_status_.message(), ": nothing is measured");
     }
     if (!failure_.empty()) Log(LogLevel::kWarning, failure_);
     kernel_window_ = 1;
@@ -189,6 +169,51 @@ class BpfSource : public WindowSource {
     FindLocks();
     BeginWindow();
     sampler_->Attach();
+  }
+
+  // Trial probes are empty programs, so what a kernel takes of ours is known
+  // only by loading them. If it refuses one, the plan is made once more without
+  // it, and may find another way.
+  void MakePlanAndLoad() {
+    ProbeTrial trial(symbols_);
+    std::map<std::pair<ProbeKind, std::string>, std::string> refused;
+    for (const bool last : {false, true}) {
+      plan_ =
+          MakePlan(symbols_, [&](ProbeKind kind, const std::string& target) {
+            // fexit goes with fentry: one mechanism.
+            const absl::string_view capability =
+                kind == ProbeKind::kFexit ? "fentry" : Name(kind);
+            if (Without(capability)) {
+              return absl::PermissionDeniedError(absl::StrCat(
+                  "the agent was told to do without ", capability));
+            }
+            const auto known = refused.find({kind, target});
+            return known == refused.end()
+                       ? trial.Try(kind, target)
+                       : absl::FailedPreconditionError(known->second);
+          });
+      load_status_ = absl::OkStatus();
+      if (plan_.attachments.empty()) return;
+      const int cpus =
+          std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+      cells_per_cpu_ = CellsPerCpu(plan_, cpus);
+      absl::StatusOr<std::unique_ptr<HoldSampler>> sampler =
+          HoldSampler::Load(symbols_, plan_, cells_per_cpu_);
+      load_status_ = sampler.status();
+      if (!sampler.ok()) return;
+      sampler_ = *std::move(sampler);
+      if (sampler_->refused().empty() || last) return;
+      for (const auto& [program, reason] : sampler_->refused()) {
+        for (const Attachment& a : plan_.attachments) {
+          if (a.program != program) continue;
+          // The planner asks about kprobes for both.
+          const ProbeKind kind =
+              a.kind == ProbeKind::kKretprobe ? ProbeKind::kKprobe : a.kind;
+          refused[{kind, a.target}] = reason;
+        }
+      }
+      sampler_.reset();
+    }
   }
 
   // Gives the programs the locks of the zram devices that exist now.
@@ -524,6 +549,7 @@ class BpfSource : public WindowSource {
   HoldSampler::Calibration calibration_;
   std::optional<TimingBudget> budget_;  // set when sampler_ is
   int cells_per_cpu_ = 0;
+  absl::Status load_status_;
   std::string failure_;         // why sampler_ is null
   std::string finding_failed_;  // why some device's locks are not known
   std::vector<std::string> left_out_;
