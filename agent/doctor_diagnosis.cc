@@ -235,16 +235,15 @@ class Diagnosis {
     }
     for (const auto& [reason, probes] : Refused({"kprobe", "kretprobe"})) {
       const std::string what = absl::StrCat("a kprobe is refused: ", reason);
-      if (!NotPermitted(reason)) {
-        Add(holds_missing_, what, kReport);
-      } else if (!facts_.MayUseKprobes()) {
+      const bool permission = NotPermitted(reason);
+      if (permission && !facts_.MayUseKprobes()) {
         Add(holds_missing_,
             absl::StrCat("kprobes need CAP_SYS_ADMIN here, because "
                          "kernel.perf_event_paranoid is ",
                          *facts_.perf_event_paranoid, effect),
             "run it as root or with CAP_SYS_ADMIN, or, as root, sysctl "
             "kernel.perf_event_paranoid=2");
-      } else if (facts_.LockdownOn()) {
+      } else if (permission && facts_.LockdownOn()) {
         Add(holds_missing_,
             absl::StrCat("the kernel refuses kprobes and is locked down (",
                          facts_.lockdown, ")", effect),

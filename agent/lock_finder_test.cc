@@ -248,6 +248,7 @@ TEST(DeviceCellsTest, OperationsOfADeviceHaveTheirOwnLatency) {
   plan.zram_latency = Tier::kExact;
   plan.zswap_latency = Tier::kExact;
   std::vector<DeviceLocks> devices;
+  devices.reserve(SL_DRIVES + 1);
   for (int i = 0; i < SL_DRIVES + 1; ++i) {
     devices.push_back(
         Device("zram" + std::to_string(i), static_cast<uint64_t>(i) + 1));

@@ -135,6 +135,7 @@ std::vector<Cell> WindowBuilder::TakeOperations(
     }
   }
   std::vector<Cell> cells;
+  cells.reserve(out.size());
   for (auto& [key, cell] : out) cells.push_back(std::move(cell));
   return cells;
 }

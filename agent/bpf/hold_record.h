@@ -146,6 +146,7 @@ enum sl_loss {
 struct sl_top {
   __u32 window;
   __u32 reserved;
+  __u64 least; /* of ns: what is not above it does not enter */
   __u64 ns[SL_TOP];
 };
 
@@ -177,7 +178,7 @@ struct sl_cpu {
   struct sl_top top_waits;
   __u64 loss[SL_LOSSES];
 };
-SL_STATIC_ASSERT(sizeof(struct sl_cpu) == 568, "struct sl_cpu");
+SL_STATIC_ASSERT(sizeof(struct sl_cpu) == 584, "struct sl_cpu");
 
 /* How waits on a known lock are accounted. */
 enum sl_lock_kind {

@@ -46,7 +46,7 @@ const std::map<std::string, Expected>& Structs() {
       {"sl_top",
        {sizeof(sl_top),
         {MEMBER(sl_top, window), MEMBER(sl_top, reserved),
-         MEMBER(sl_top, ns)}}},
+         MEMBER(sl_top, least), MEMBER(sl_top, ns)}}},
       {"sl_actor",
        {sizeof(sl_actor),
         {MEMBER(sl_actor, ns), MEMBER(sl_actor, pid),

@@ -298,12 +298,17 @@ SL_INLINE bool sl_enters_top(struct sl_top* top, __u64 ns) {
   __u32 at = 0;
   if (top->window != window) {
     top->window = window;
+    top->least = 0;
     for (int i = 0; i < SL_TOP; i++) top->ns[i] = 0;
   }
+  if (ns <= top->least) return false;
   for (__u32 i = 1; i < SL_TOP; i++)
     if (top->ns[i] < top->ns[at & (SL_TOP - 1)]) at = i;
-  if (ns <= top->ns[at & (SL_TOP - 1)]) return false;
   top->ns[at & (SL_TOP - 1)] = ns;
+  __u64 least = top->ns[0];
+  for (int i = 1; i < SL_TOP; i++)
+    if (top->ns[i] < least) least = top->ns[i];
+  top->least = least;
   return true;
 }
 
