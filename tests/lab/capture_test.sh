@@ -18,49 +18,33 @@
 set -euo pipefail
 kernel=$1 preempt=$2 workload=$3 tier=$4
 shift 4
-root=$PWD
-lab=$root/tests/lab
-bin() { realpath "$root/$1"; }
-out=$(mktemp -d "${TEST_TMPDIR:-/tmp}/capture.XXXXXX")
-trap 'rm -rf "$out"' EXIT
+# shellcheck source=tests/lab/in_guest.sh
+. tests/lab/in_guest.sh
 
-options=(--kernel "$kernel" --timeout 420 --out "$out" --console "$out/console")
+options=(--kernel "$kernel" --timeout 420)
 [[ $preempt = - ]] || options+=(--preempt "$preempt")
 [[ $workload != zswap ]] || options+=(--memory 2560)
 for expectation in "$@"; do
   [[ $expectation != smp=* ]] || options+=(--smp "${expectation#smp=}")
 done
-status=0
-"$lab/lab" run "${options[@]}" -- "$(bin tests/lab/guest_capture.sh)" "$out" \
+in_guest "${options[@]}" -- "$(bin tests/lab/guest_capture.sh)" "$out" \
   "$workload" "$tier" "${SWAPLOCK_LAB_SECONDS:-8}" \
   "$(bin agent/swaplock-agent)" "$(bin server/swaplock-server)" \
   "$(bin agent/kernel_symbols_main)" "$(bin tests/lab/hold_oracle_main)" \
-  "$(bin tests/lab/zswap_pageout)" 2>"$out/lab.err" || status=$?
-if ((status == 77)); then
-  echo "SKIPPED: $(tail -n 1 "$out/lab.err")"
-  exit 0
-fi
-cat "$out/lab.err" >&2
-if ((status)); then
-  echo "FAILED: the guest's command exited with $status" >&2
-  tail -n 20 "$out/agent.log" "$out/server.log" >&2 || true
-  exit 1
-fi
+  "$(bin tests/lab/zswap_pageout)"
 
-failures=0
-fail() { echo "FAILED: $*" >&2; failures=$((failures + 1)); }
 check() {  # TEXT JQ-CONDITION: over the array of all windows
   jq -se "$2" "$out/windows.jsonl" >/dev/null || fail "$1"
 }
 total() { jq -s "$1 // 0" "$out/windows.jsonl"; }
 
-# The longest runnable part is preemption; a hold says who ran instead for most of
-# it and where it was, and one says who waited. Who ran is asked of some hold: one
-# that another CPU took over is known to its first CPU only.
+# A hold that was preempted for more than 10 ms says so, who ran instead for most of
+# that time and where it was, and one says who waited. Asked of some hold: who
+# ran is known to the first CPU only if another takes the holder over, and a
+# holder that is preempted between owning the lock and leaving the function that
+# takes it is not known as one yet (its runnable part is, from run_delay).
 check_explained() {
   local longest='[.[] | .top_holds[]?] | max_by(.runnable_ns // 0 | tonumber)'
-  check "the longest runnable part is not mostly preempted" \
-    "$longest | (.preempted_ns // 0 | tonumber) > 0.9 * (.runnable_ns | tonumber)"
   check "no hold is explained by who ran instead" \
     '[.[] | .top_holds[]?
       | (.preempted_ns // 0 | tonumber) as $preempted
@@ -173,7 +157,7 @@ for expectation in "$@"; do
       if [[ $tier != tracepoints ]]; then
         check_explained
         preempted=$(sum .preempted_ns)
-        ((preempted > runnable / 2 && preempted <= runnable)) ||
+        ((preempted > 10000000 && preempted <= runnable)) ||
           fail "$preempted ns of the runnable part are said to be preempted"
       fi ;;
     inversion=some)

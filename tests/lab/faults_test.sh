@@ -9,37 +9,13 @@
 set -euo pipefail
 kernel=$1 preempt=$2
 shift 2
-root=$PWD
-lab=$root/tests/lab
-bin() { realpath "$root/$1"; }
-out=$(mktemp -d "${TEST_TMPDIR:-/tmp}/faults.XXXXXX")
-trap 'rm -rf "$out"' EXIT
+# shellcheck source=tests/lab/in_guest.sh
+. tests/lab/in_guest.sh
 
-status=0
-"$lab/lab" run --kernel "$kernel" --preempt "$preempt" --timeout 700 \
-  --out "$out" --console "$out/console" -- \
+in_guest --kernel "$kernel" --preempt "$preempt" --timeout 700 -- \
   "$(bin tests/lab/guest_faults.sh)" "$out" "$(bin agent/swaplock-agent)" \
-  "$(bin tests/lab/zswap_pageout)" "$@" \
-  2>"$out/lab.err" || status=$?
-if ((status == 77)); then
-  echo "SKIPPED: $(tail -n 1 "$out/lab.err")"
-  exit 0
-fi
-cat "$out/lab.err" >&2
-if ((status)); then
-  echo "FAILED: the guest's command exited with $status" >&2
-  tail -n 20 "$out"/*.log "$out"/*.phases >&2 || true
-  exit 1
-fi
-
-failures=0
-fail() { echo "FAILED: $*" >&2; failures=$((failures + 1)); }
-fact() { awk -v name="$1" '$1 == name { print $2 }' "$out/facts.txt"; }
-for run in "$out"/*.phases; do
-  name=$(basename "$run" .phases)
-  jq -cs --rawfile phases "$run" -f "$(bin tests/lab/phases.jq)" \
-    "$out/$name.jsonl" >"$out/$name.sums"
-done
+  "$(bin tests/lab/zswap_pageout)" "$@"
+sum_phases
 
 check() {  # TEXT RUN PHASE JQ-CONDITION
   jq -se --arg name "$3" \
