@@ -257,7 +257,7 @@ class BpfSource : public WindowSource {
         plan_, found, {zswap_algorithm_, zswap_locks_, ZswapPoolLocks()},
         cpu_offsets_, cells_per_cpu_, &builder_);
     sampler_->SetComps(tables.comps);
-    sampler_->SetDrives(tables.drives);
+    sampler_->SetZramDevices(tables.zram_devices);
     sampler_->SetLocks(tables.locks);
     sampler_->SetRows(plan_.Attaches("owner_switch")
                           ? tables.rows

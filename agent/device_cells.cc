@@ -269,13 +269,13 @@ LockTables AssignCells(const Plan& plan,
   }
   int next = FirstDeviceCell(plan);
   for (const DeviceLocks& d : devices) {
-    if (out.drives.size() < SL_DRIVES) {
-      const int base =
-          SL_LATENCY_DEVICES + SL_OPS * static_cast<int>(out.drives.size());
+    if (out.zram_devices.size() < SL_ZRAM_DEVICES) {
+      const int base = SL_LATENCY_DEVICES +
+                       SL_OPS * static_cast<int>(out.zram_devices.size());
       assigner.Bios(base, d.device.name,
                     d.device.algorithms.empty() ? "" : d.device.algorithms[0],
                     /*known=*/true);
-      out.drives.push_back({d.zram, static_cast<uint32_t>(base), 0});
+      out.zram_devices.push_back({d.zram, static_cast<uint32_t>(base), 0});
     }
     const int wanted =
         DeviceCells(plan, static_cast<int>(d.locks.compressors.size()));

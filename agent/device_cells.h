@@ -36,7 +36,7 @@ struct ZswapLocks {
 // Everything the programs are told about locks.
 struct LockTables {
   std::vector<sl_comp> comps;
-  std::vector<sl_drive> drives;
+  std::vector<sl_zram_device> zram_devices;
   std::vector<std::pair<uint64_t, sl_lock>> locks;
   std::vector<sl_row> rows;  // one per CPU
   // Devices for which no cells were left; theirs go to the common ones.

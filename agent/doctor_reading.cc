@@ -25,6 +25,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "agent/hold_sampler.h"
+#include "agent/host_file.h"
 #include "agent/kernel_config.h"
 #include "agent/probe_trial.h"
 
@@ -49,20 +50,6 @@ constexpr std::pair<const char*, const char*> kMounts[] = {
     {"securityfs", "/sys/kernel/security"},
     {"tracefs", "/sys/kernel/tracing"},
 };
-
-std::string ReadLine(absl::string_view root, absl::string_view path) {
-  std::ifstream in(absl::StrCat(root, path));
-  std::string line;
-  std::getline(in, line);
-  return std::string(absl::StripAsciiWhitespace(line));
-}
-
-std::string ReadText(absl::string_view root, absl::string_view path) {
-  std::ifstream in(absl::StrCat(root, path));
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 bool Exists(absl::string_view root, absl::string_view path) {
   struct stat s;
@@ -91,7 +78,7 @@ bool ShowsAddresses(const std::string& kallsyms) {
 
 std::vector<MountFacts> ReadMounts(absl::string_view root) {
   std::vector<MountFacts> out;
-  const std::string text = ReadText(root, "/proc/self/mounts");
+  const std::string text = ReadHostFile(root, "/proc/self/mounts");
   for (const auto& [type, expected] : kMounts) {
     MountFacts mount;
     mount.type = type;
@@ -231,7 +218,8 @@ HostFacts ReadHostFacts(absl::string_view root) {
   HostFacts out;
   out.environment = ReadEnvironment(root);
   out.config = ReadKernelConfig(root);
-  out.lockdown = LockdownMode(ReadLine(root, "/sys/kernel/security/lockdown"));
+  out.lockdown =
+      LockdownMode(ReadHostValue(root, "/sys/kernel/security/lockdown"));
   out.uid = geteuid();
   std::array<char, 64> target = {};
   const ssize_t length =
@@ -241,25 +229,27 @@ HostFacts ReadHostFacts(absl::string_view root) {
       length > 0 &&
       absl::string_view(target.data(), static_cast<size_t>(length)) !=
           kInitialUserNamespace;
-  out.capabilities = EffectiveCapabilities(ReadText(root, "/proc/self/status"));
+  out.capabilities =
+      EffectiveCapabilities(ReadHostFile(root, "/proc/self/status"));
   out.btf_file = Exists(root, "/sys/kernel/btf/vmlinux");
   out.kprobes = Exists(root, "/sys/bus/event_source/devices/kprobe/type");
   int number = 0;
-  if (absl::SimpleAtoi(ReadLine(root, "/proc/sys/kernel/bpf_stats_enabled"),
-                       &number)) {
+  if (absl::SimpleAtoi(
+          ReadHostValue(root, "/proc/sys/kernel/bpf_stats_enabled"), &number)) {
     out.bpf_stats = number != 0;
   }
-  if (absl::SimpleAtoi(ReadLine(root, "/proc/sys/kernel/kptr_restrict"),
+  if (absl::SimpleAtoi(ReadHostValue(root, "/proc/sys/kernel/kptr_restrict"),
                        &number)) {
     out.kptr_restrict = number;
   }
-  if (absl::SimpleAtoi(ReadLine(root, "/proc/sys/kernel/perf_event_paranoid"),
-                       &number)) {
+  if (absl::SimpleAtoi(
+          ReadHostValue(root, "/proc/sys/kernel/perf_event_paranoid"),
+          &number)) {
     out.perf_event_paranoid = number;
   }
   out.kernel_addresses = ShowsAddresses(absl::StrCat(root, "/proc/kallsyms"));
   // With psi=0 the files are there and cannot be opened.
-  out.psi = !ReadLine(root, "/proc/pressure/cpu").empty();
+  out.psi = !ReadHostValue(root, "/proc/pressure/cpu").empty();
   rlimit limit = {};
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
       limit.rlim_cur != RLIM_INFINITY) {
@@ -282,7 +272,7 @@ HostFacts ReadHostFacts(absl::string_view root) {
   }
   out.zswap_present = Exists(root, "/sys/module/zswap");
   const std::string enabled =
-      ReadLine(root, "/sys/module/zswap/parameters/enabled");
+      ReadHostValue(root, "/sys/module/zswap/parameters/enabled");
   if (!enabled.empty()) out.zswap_enabled = enabled == "Y";
   out.zswap_compressor = ZswapAlgorithm(root);
   return out;

@@ -8,31 +8,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "agent/host_file.h"
 
 namespace swaplock {
 namespace {
-
-std::string ReadFile(absl::string_view root, absl::string_view path) {
-  std::ifstream in(absl::StrCat(root, path), std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-std::string ReadLine(absl::string_view root, absl::string_view path) {
-  return std::string(absl::StripAsciiWhitespace(ReadFile(root, path)));
-}
 
 // "lzo lz4 [zstd]" -> "zstd".
 std::string Chosen(absl::string_view text, char open, char close) {
@@ -89,15 +76,15 @@ std::vector<ZramDevice> ReadZramDevices(absl::string_view root) {
     const std::string base = absl::StrCat("/sys/block/", entry->d_name);
     ZramDevice device;
     device.name = entry->d_name;
-    if (!absl::SimpleAtoi(ReadLine(root, base + "/disksize"),
+    if (!absl::SimpleAtoi(ReadHostValue(root, base + "/disksize"),
                           &device.disksize_bytes)) {
       continue;
     }
     device.algorithms.push_back(
-        Chosen(ReadLine(root, base + "/comp_algorithm"), '[', ']'));
+        Chosen(ReadHostValue(root, base + "/comp_algorithm"), '[', ']'));
     // "#1: lzo lz4 [zstd]" per line, priorities 1 to 3, since 6.2.
-    for (const absl::string_view line :
-         absl::StrSplit(ReadLine(root, base + "/recomp_algorithm"), '\n')) {
+    for (const absl::string_view line : absl::StrSplit(
+             ReadHostValue(root, base + "/recomp_algorithm"), '\n')) {
       absl::string_view rest = line;
       size_t priority = 0;
       if (!absl::ConsumePrefix(&rest, "#")) continue;
@@ -120,7 +107,7 @@ std::vector<ZramDevice> ReadZramDevices(absl::string_view root) {
 }
 
 std::string ZswapAlgorithm(absl::string_view root) {
-  return ReadLine(root, "/sys/module/zswap/parameters/compressor");
+  return ReadHostValue(root, "/sys/module/zswap/parameters/compressor");
 }
 
 Environment ReadEnvironment(absl::string_view root) {
@@ -131,7 +118,7 @@ Environment ReadEnvironment(absl::string_view root) {
     out.kernel_version = name.version;
     out.architecture = name.machine;
   }
-  out.kernel_build_id = BuildId(ReadFile(root, "/sys/kernel/notes"));
+  out.kernel_build_id = BuildId(ReadHostFile(root, "/sys/kernel/notes"));
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (cpus > 0) out.cpus = static_cast<uint32_t>(cpus);
   const long pages = sysconf(_SC_PHYS_PAGES);
@@ -140,16 +127,17 @@ Environment ReadEnvironment(absl::string_view root) {
                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   }
   out.preempt =
-      PreemptMode(ReadLine(root, "/sys/kernel/debug/sched/preempt"),
-                  out.kernel_version, ReadLine(root, "/proc/cmdline"));
+      PreemptMode(ReadHostValue(root, "/sys/kernel/debug/sched/preempt"),
+                  out.kernel_version, ReadHostValue(root, "/proc/cmdline"));
   int page_cluster = 0;
-  if (absl::SimpleAtoi(ReadLine(root, "/proc/sys/vm/page-cluster"),
+  if (absl::SimpleAtoi(ReadHostValue(root, "/proc/sys/vm/page-cluster"),
                        &page_cluster)) {
     out.page_cluster = page_cluster;
   }
   const bool zswap =
-      ReadLine(root, "/sys/module/zswap/parameters/enabled") == "Y";
-  const bool zram = absl::StrContains(ReadFile(root, "/proc/swaps"), "/zram");
+      ReadHostValue(root, "/sys/module/zswap/parameters/enabled") == "Y";
+  const bool zram =
+      absl::StrContains(ReadHostFile(root, "/proc/swaps"), "/zram");
   out.swap_backend = zswap && zram ? "zswap+zram"
                      : zswap       ? "zswap"
                      : zram        ? "zram"
@@ -169,7 +157,7 @@ OwnUsage ReadOwnUsage() {
   }
   // /proc/self/statm: size resident shared ... in pages.
   const std::vector<std::string> words =
-      absl::StrSplit(ReadFile("", "/proc/self/statm"), ' ');
+      absl::StrSplit(ReadHostFile("", "/proc/self/statm"), ' ');
   uint64_t pages = 0;
   if (words.size() > 1 && absl::SimpleAtoi(words[1], &pages)) {
     out.rss_bytes = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

@@ -68,13 +68,16 @@ size_t PageUp(size_t bytes) {
 static_assert(sizeof(sl_cell) % 8 == 0 && sizeof(sl_cpu) % 8 == 0 &&
               sizeof(sl_latency) % 8 == 0);
 
-// Copies what a program may be writing in one piece to *stable, which otherwise
-// keeps what it had. False when nothing was ever written there.
+// What lies at `at`, in one piece although a program may be writing it; else
+// what `copies` has of it from before. nullptr when nothing was ever written
+// there, and then nothing is kept either: most cells of most CPUs are like
+// that.
 template <typename T>
-bool CopyStable(const T* at, T* stable) {
+const T* StableCopy(const T* at, int position, std::map<int, T>* copies) {
   const auto* sequence =
       reinterpret_cast<const std::atomic<uint32_t>*>(&at->sequence);
-  if (sequence->load(std::memory_order_acquire) == 0) return false;
+  if (sequence->load(std::memory_order_acquire) == 0) return nullptr;
+  T* stable = &(*copies)[position];
   for (int attempt = 0; attempt < 16; ++attempt) {
     const uint32_t before = sequence->load(std::memory_order_acquire);
     if ((before & 1) != 0) continue;
@@ -86,7 +89,7 @@ bool CopyStable(const T* at, T* stable) {
       break;
     }
   }
-  return true;
+  return stable;
 }
 
 void AddDist(const sl_dist& from, uint32_t window, sl_dist* to) {
@@ -316,9 +319,10 @@ sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
   sl_cell total = {};
   for (int cpu = 0; cpu < cpus_; ++cpu) {
     const int position = cpu * cells_per_cpu_ + index;
-    sl_cell& stable = stable_cells_[position];
-    if (!CopyStable(cells_ + position, &stable)) continue;
-    const sl_cell& copy = stable;
+    const sl_cell* stable =
+        StableCopy(cells_ + position, position, &stable_cells_);
+    if (stable == nullptr) continue;
+    const sl_cell& copy = *stable;
     total.on_cpu_ns += copy.on_cpu_ns;
     total.unknown_ns += copy.unknown_ns;
     total.waits_owner_running += copy.waits_owner_running;
@@ -343,9 +347,9 @@ sl_dist HoldSampler::ReadLatency(int index, uint32_t window) {
   sl_dist total = {};
   for (int cpu = 0; cpu < cpus_; ++cpu) {
     const int position = cpu * SL_LATENCIES + index;
-    sl_latency& stable = stable_latencies_[position];
-    if (!CopyStable(latencies_ + position, &stable)) continue;
-    AddDist(stable.operations, window, &total);
+    const sl_latency* stable =
+        StableCopy(latencies_ + position, position, &stable_latencies_);
+    if (stable != nullptr) AddDist(stable->operations, window, &total);
   }
   return total;
 }
@@ -406,10 +410,12 @@ void HoldSampler::SetComps(const std::vector<sl_comp>& comps) {
   }
 }
 
-void HoldSampler::SetDrives(const std::vector<sl_drive>& drives) {
-  for (size_t i = 0; i < SL_DRIVES; ++i) {
-    sl_drive& slot = skeleton_->s->bss->drives[i];
-    const sl_drive wanted = i < drives.size() ? drives[i] : sl_drive{};
+void HoldSampler::SetZramDevices(
+    const std::vector<sl_zram_device>& zram_devices) {
+  for (size_t i = 0; i < SL_ZRAM_DEVICES; ++i) {
+    sl_zram_device& slot = skeleton_->s->bss->zram_devices[i];
+    const sl_zram_device wanted =
+        i < zram_devices.size() ? zram_devices[i] : sl_zram_device{};
     *const_cast<volatile __u64*>(&slot.zram) = 0;  // as in SetComps
     *const_cast<volatile __u32*>(&slot.base) = wanted.base;
     *const_cast<volatile __u64*>(&slot.zram) = wanted.zram;

@@ -70,7 +70,7 @@ class HoldSampler {
   void SetWindow(uint32_t window);
 
   void SetComps(const std::vector<sl_comp>& comps);
-  void SetDrives(const std::vector<sl_drive>& drives);
+  void SetZramDevices(const std::vector<sl_zram_device>& zram_devices);
   // CpuOffset(0), for what all CPUs have alike.
   void SetCpu0Offset(uint64_t offset);
   // One hold in 2^shift is timed from now on; at most 16.

@@ -248,17 +248,18 @@ TEST(DeviceCellsTest, OperationsOfADeviceHaveTheirOwnLatency) {
   plan.zram_latency = Tier::kExact;
   plan.zswap_latency = Tier::kExact;
   std::vector<DeviceLocks> devices;
-  devices.reserve(SL_DRIVES + 1);
-  for (int i = 0; i < SL_DRIVES + 1; ++i) {
+  devices.reserve(SL_ZRAM_DEVICES + 1);
+  for (int i = 0; i < SL_ZRAM_DEVICES + 1; ++i) {
     devices.push_back(
         Device("zram" + std::to_string(i), static_cast<uint64_t>(i) + 1));
   }
   WindowBuilder builder;
   const LockTables tables =
       AssignCells(plan, devices, {"lzo", {}, {}}, {0x1000}, 64, &builder);
-  ASSERT_EQ(tables.drives.size(), size_t{SL_DRIVES});  // the fifth has none
+  ASSERT_EQ(tables.zram_devices.size(),
+            size_t{SL_ZRAM_DEVICES});  // the fifth has none
   const LatencyMeaning& read = builder.latency_meanings().at(
-      static_cast<int>(tables.drives[1].base) + SL_OP_LOAD);
+      static_cast<int>(tables.zram_devices[1].base) + SL_OP_LOAD);
   EXPECT_EQ(read.key.device, "zram1");
   EXPECT_EQ(read.key.operation, Operation::kRead);
   EXPECT_EQ(read.key.role, Role::kUnspecified);

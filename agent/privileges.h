@@ -29,7 +29,9 @@ std::vector<std::string> NeededCapabilities(
     const std::vector<std::string>& written, absl::string_view root = "");
 
 // Drops all others from every set of the calling thread, and from what programs
-// that it would start could get. Returns those that are left, "" if none.
+// that it would start could get. Returns those that are left as cap_to_text(3)
+// writes them, "" if none. Names that the system does not know, or that the
+// process does not have, are passed over. Internal when the kernel refuses.
 absl::StatusOr<std::string> KeepOnly(const std::vector<std::string>& names);
 
 }  // namespace swaplock

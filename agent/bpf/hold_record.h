@@ -37,8 +37,7 @@ struct sl_dist {
 };
 SL_STATIC_ASSERT(sizeof(struct sl_dist) == 984, "struct sl_dist");
 
-/* Acquisitions are the holds' count and `untimed`, contended ones the waits'.
- */
+/* Acquisitions: the holds' count and `untimed`. Contended ones: the waits'. */
 struct sl_cell {
   /* Odd while a program is writing; readers read again when it moved. */
   __u32 sequence;
@@ -106,8 +105,8 @@ enum sl_zsmalloc {
 #define SL_LATENCY_ZSWAP_LOCK_FREE SL_OPS
 #define SL_LATENCY_ZRAM_OTHER (2 * SL_OPS)
 #define SL_LATENCY_DEVICES (3 * SL_OPS)
-#define SL_DRIVES 4
-#define SL_LATENCIES (SL_LATENCY_DEVICES + SL_DRIVES * SL_OPS)
+#define SL_ZRAM_DEVICES 4
+#define SL_LATENCIES (SL_LATENCY_DEVICES + SL_ZRAM_DEVICES * SL_OPS)
 
 struct sl_latency {
   __u32 sequence; /* as in sl_cell */
@@ -117,7 +116,7 @@ struct sl_latency {
 SL_STATIC_ASSERT(sizeof(struct sl_latency) == 8 + 984, "struct sl_latency");
 
 /* A zram device and where the latency of its operations goes. */
-struct sl_drive {
+struct sl_zram_device {
   __u64 zram; /* struct zram *, or 0 */
   __u32 base;
   __u32 reserved;

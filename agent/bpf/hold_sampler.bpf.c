@@ -166,8 +166,7 @@ int holds_now(struct bpf_iter__task* ctx) {
   return 0;
 }
 
-/* --- what measuring costs: run by the agent before anything is attached ----
- */
+/* --- what measuring costs: run by the agent, before it attaches ----------- */
 
 __u64 calibration_clock_ns = 0; /* one clock read */
 __u64 calibration_cost_ns = 0;  /* an acquisition and a release, and a clock */

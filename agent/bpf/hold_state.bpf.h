@@ -44,7 +44,7 @@ const volatile __u32 zram_stream_argument = 1;
 /* Written by the agent. */
 __u32 window = 1; /* counts up at each window's end */
 struct sl_comp comps[SL_COMPS];
-struct sl_drive drives[SL_DRIVES];
+struct sl_zram_device zram_devices[SL_ZRAM_DEVICES];
 __u64 cpu0_offset = 0; /* __per_cpu_offset[0]; 0: not known */
 
 /* 0 until every program is attached: a hold whose release could not have been

@@ -183,8 +183,8 @@ int BPF_PROG(zram_bio_begin, struct bio* bio) {
   struct sl_task* task = sl_task_make();
   if (!task) return 0;
   __u64 zram = (__u64)bio->bi_bdev->bd_disk->private_data;
-  for (int i = 0; i < SL_DRIVES; i++)
-    if (drives[i].zram == zram) base = drives[i].base;
+  for (int i = 0; i < SL_ZRAM_DEVICES; i++)
+    if (zram_devices[i].zram == zram) base = zram_devices[i].base;
   sl_operation_begin(task, SL_IN_BIO, (__u64)bio,
                      base + (op == SL_REQ_OP_WRITE ? SL_OP_STORE : SL_OP_LOAD));
   return 0;
