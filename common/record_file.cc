@@ -1,13 +1,57 @@
 #include "common/record_file.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
 namespace swaplock {
 namespace {
 
-constexpr absl::string_view kMagic = "swaplk1\n";
+constexpr absl::string_view kMagic = "swaplk2\n";
+constexpr absl::string_view kMagicOfAnyFormat = "swaplk";
 constexpr size_t kHeaderBytes = 8;  // length and CRC
+
+// Equal records give equal bytes.
+std::string Serialize(const v1::Record& record) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);  // or maps come in any order
+  record.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+template <typename T>
+absl::StatusOr<std::optional<Record>> AsRecord(absl::StatusOr<T> value) {
+  if (!value.ok()) return value.status();
+  return Record(*std::move(value));
+}
+
+// Nothing for a kind that a newer version has added.
+absl::StatusOr<std::optional<Record>> Parse(absl::string_view payload) {
+  v1::Record message;
+  if (!message.ParseFromArray(payload.data(),
+                              static_cast<int>(payload.size()))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(payload.size(), " bytes are no record message"));
+  }
+  switch (message.kind_case()) {
+    case v1::Record::kWindow:
+      return AsRecord(FromProto(message.window()));
+    case v1::Record::kRunBegin:
+      return AsRecord(FromProto(message.run_begin()));
+    case v1::Record::kRunEnd:
+      return AsRecord(FromProto(message.run_end()));
+    case v1::Record::KIND_NOT_SET:
+      break;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -39,11 +83,28 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Open(
 }
 
 absl::Status RecordWriter::Append(const Window& window) {
-  const std::string payload = Serialize(window);
+  v1::Record record;
+  *record.mutable_window() = ToProto(window);
+  return AppendPayload(Serialize(record));
+}
+
+absl::Status RecordWriter::Append(const RunBegin& begin) {
+  v1::Record record;
+  *record.mutable_run_begin() = ToProto(begin);
+  return AppendPayload(Serialize(record));
+}
+
+absl::Status RecordWriter::Append(const RunEnd& end) {
+  v1::Record record;
+  *record.mutable_run_end() = ToProto(end);
+  return AppendPayload(Serialize(record));
+}
+
+absl::Status RecordWriter::AppendPayload(absl::string_view payload) {
   if (payload.empty() || payload.size() > kMaxRecordBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("record a window of ", payload.size(), " bytes in ",
-                     file_.path(), ": a record has 1 to ", kMaxRecordBytes));
+        absl::StrCat("write ", payload.size(), " bytes to ", file_.path(),
+                     ": a record has 1 to ", kMaxRecordBytes));
   }
   const std::string record =
       absl::StrCat(EncodeFixed32(static_cast<uint32_t>(payload.size())),
@@ -68,6 +129,15 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
   if (!magic.ok()) return magic.status();
   // A shorter beginning of the magic is a file that died while it was made.
   if (*magic != kMagic.substr(0, magic->size())) {
+    if (magic->size() == kMagic.size() &&
+        absl::StartsWith(*magic, kMagicOfAnyFormat)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "open ", path, ": its format is ",
+          absl::CHexEscape(magic->substr(kMagicOfAnyFormat.size(), 1)),
+          ", this program reads and writes format ",
+          kMagic.substr(kMagicOfAnyFormat.size(), 1),
+          "; use the swaplock that made it, or a newer one"));
+    }
     return absl::FailedPreconditionError(
         absl::StrCat("open ", path, ": it is no record file"));
   }
@@ -77,6 +147,24 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
 }
 
 absl::StatusOr<Window> RecordReader::Next() {
+  absl::StatusOr<Record> record = NextRecord();
+  while (record.ok()) {
+    if (Window* window = std::get_if<Window>(&*record)) {
+      return std::move(*window);
+    }
+    record = NextRecord();
+  }
+  return record.status();
+}
+
+absl::StatusOr<Record> RecordReader::NextRecord() {
+  absl::StatusOr<std::optional<Record>> record = ReadRecord();
+  while (record.ok() && !record->has_value()) record = ReadRecord();
+  if (!record.ok()) return record.status();
+  return **std::move(record);
+}
+
+absl::StatusOr<std::optional<Record>> RecordReader::ReadRecord() {
   torn_ = false;
   const auto end = [this](bool torn) {
     torn_ = torn;
@@ -107,12 +195,12 @@ absl::StatusOr<Window> RecordReader::Next() {
   if (Crc32c(*payload) != DecodeFixed32(header->substr(4))) {
     return damaged("fails its checksum");
   }
-  absl::StatusOr<Window> window = ParseWindow(*payload);
-  if (!window.ok()) {
-    return damaged(absl::StrCat("is no window: ", window.status().message()));
+  absl::StatusOr<std::optional<Record>> record = Parse(*payload);
+  if (!record.ok()) {
+    return damaged(absl::StrCat("is invalid: ", record.status().message()));
   }
   offset_ += kHeaderBytes + length;
-  return window;
+  return record;
 }
 
 }  // namespace swaplock

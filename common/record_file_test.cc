@@ -86,6 +86,43 @@ TEST(RecordFileTest, ReturnsTheWindowsInOrderAndUnchanged) {
   EXPECT_FALSE((*reader)->torn());
 }
 
+TEST(RecordFileTest, NewerFormatIsNamed) {
+  const std::string path = Path("newer");
+  SetBytes(path, "swaplk3\n");
+  const absl::Status status = RecordReader::Open(path).status();
+  EXPECT_NE(status.message().find("its format is 3, this program reads and "
+                                  "writes format 2"),
+            std::string::npos)
+      << status;
+}
+
+TEST(RecordFileTest, RunsStandBetweenWindowsAndWindowsCanBeReadAlone) {
+  const std::string path = Path("runs");
+  {
+    std::unique_ptr<RecordWriter> writer = RecordWriter::Open(path).value();
+    RunBegin begin;
+    begin.id = "0123456789abcdef";
+    begin.name = "mail 001";
+    begin.boot_id = std::string(16, 'b');
+    begin.command = {"fio", "--name=x"};
+    RunEnd end;
+    end.run_id = begin.id;
+    end.exit_status = 3;
+    ASSERT_TRUE(writer->Append(begin).ok());
+    ASSERT_TRUE(writer->Append(MakeWindow("host-a", 1)).ok());
+    ASSERT_TRUE(writer->Append(end).ok());
+    ASSERT_TRUE(writer->Append(MakeWindow("host-a", 2)).ok());
+  }
+  EXPECT_EQ(Read(path).seqs, (std::vector<uint64_t>{1, 2}));
+  std::unique_ptr<RecordReader> reader = RecordReader::Open(path).value();
+  Record record = reader->NextRecord().value();
+  EXPECT_EQ(std::get<RunBegin>(record).command[0], "fio");
+  record = reader->NextRecord().value();
+  EXPECT_EQ(std::get<Window>(record).key.seq, 1u);
+  record = reader->NextRecord().value();
+  EXPECT_EQ(std::get<RunEnd>(record).exit_status, 3u);
+}
+
 TEST(RecordFileTest, ReaderSeesWhatIsAppendedAfterItsEnd) {
   const std::string path = Path("follow");
   Append(path, 1);
@@ -176,7 +213,7 @@ TEST(RecordFileTest, WriterLeavesADamagedFileUntouched) {
 
 TEST(RecordFileTest, ForeignFileIsRefusedAndUntouched) {
   const std::string path = Path("foreign");
-  for (const absl::string_view bytes : {"swaplk2\n", "#!/bin/sh\n", "x"}) {
+  for (const absl::string_view bytes : {"swaplk3\n", "#!/bin/sh\n", "x"}) {
     SetBytes(path, bytes);
     EXPECT_TRUE(absl::IsFailedPrecondition(RecordReader::Open(path).status()));
     EXPECT_TRUE(absl::IsFailedPrecondition(RecordWriter::Open(path).status()));

@@ -119,37 +119,6 @@ void ProbeToProto(const Probe& in, v1::Probe* out) {
   out->set_misses(in.misses);
 }
 
-void EnvironmentToProto(const Environment& in, v1::Environment* out) {
-  out->set_kernel_release(in.kernel_release);
-  out->set_kernel_version(in.kernel_version);
-  out->set_kernel_build_id(in.kernel_build_id);
-  out->set_architecture(in.architecture);
-  out->set_cpus(in.cpus);
-  out->set_memory_bytes(in.memory_bytes);
-  out->set_preempt(in.preempt);
-  out->set_page_cluster(in.page_cluster);
-  out->set_agent_version(in.agent_version);
-  out->set_swap_backend(in.swap_backend);
-  for (const auto& [name, value] : in.labels)
-    (*out->mutable_labels())[name] = value;
-}
-
-Environment EnvironmentFromProto(const v1::Environment& in) {
-  Environment out;
-  out.kernel_release = in.kernel_release();
-  out.kernel_version = in.kernel_version();
-  out.kernel_build_id = in.kernel_build_id();
-  out.architecture = in.architecture();
-  out.cpus = in.cpus();
-  out.memory_bytes = in.memory_bytes();
-  out.preempt = in.preempt();
-  out.page_cluster = in.page_cluster();
-  out.agent_version = in.agent_version();
-  out.swap_backend = in.swap_backend();
-  out.labels.insert(in.labels().begin(), in.labels().end());
-  return out;
-}
-
 void ContextToProto(const Context& in, v1::Context* out) {
   out->set_complete(in.complete);
   out->mutable_counters()->insert(in.counters.begin(), in.counters.end());
@@ -388,6 +357,20 @@ absl::StatusOr<Hold> FromProto(const v1::Hold& in) {
   return out;
 }
 
+v1::Distribution ToProto(const Distribution& distribution) {
+  v1::Distribution out;
+  DistributionToProto(distribution, &out);
+  return out;
+}
+
+absl::StatusOr<Distribution> FromProto(const v1::Distribution& in,
+                                       absl::string_view name) {
+  Distribution out;
+  const absl::Status status = DistributionFromProto(in, name, &out);
+  if (!status.ok()) return status;
+  return out;
+}
+
 v1::Coverage ToProto(const Coverage& coverage) {
   v1::Coverage out;
   out.set_fingerprint(coverage.fingerprint);
@@ -412,6 +395,39 @@ Coverage FromProto(const v1::Coverage& in) {
   return out;
 }
 
+v1::Environment ToProto(const Environment& in) {
+  v1::Environment out;
+  out.set_kernel_release(in.kernel_release);
+  out.set_kernel_version(in.kernel_version);
+  out.set_kernel_build_id(in.kernel_build_id);
+  out.set_architecture(in.architecture);
+  out.set_cpus(in.cpus);
+  out.set_memory_bytes(in.memory_bytes);
+  out.set_preempt(in.preempt);
+  out.set_page_cluster(in.page_cluster);
+  out.set_agent_version(in.agent_version);
+  out.set_swap_backend(in.swap_backend);
+  for (const auto& [name, value] : in.labels)
+    (*out.mutable_labels())[name] = value;
+  return out;
+}
+
+Environment FromProto(const v1::Environment& in) {
+  Environment out;
+  out.kernel_release = in.kernel_release();
+  out.kernel_version = in.kernel_version();
+  out.kernel_build_id = in.kernel_build_id();
+  out.architecture = in.architecture();
+  out.cpus = in.cpus();
+  out.memory_bytes = in.memory_bytes();
+  out.preempt = in.preempt();
+  out.page_cluster = in.page_cluster();
+  out.agent_version = in.agent_version();
+  out.swap_backend = in.swap_backend();
+  out.labels.insert(in.labels().begin(), in.labels().end());
+  return out;
+}
+
 v1::Window ToProto(const Window& window) {
   v1::Window out;
   out.set_host_id(window.key.host_id);
@@ -422,7 +438,7 @@ v1::Window ToProto(const Window& window) {
   out.set_end_boottime_ns(window.end_boottime_ns);
   out.set_end_unix_ns(window.end_unix_ns);
   out.set_suspended_ns(window.suspended_ns);
-  EnvironmentToProto(window.environment, out.mutable_environment());
+  *out.mutable_environment() = ToProto(window.environment);
   *out.mutable_coverage() = ToProto(window.coverage);
   for (const Cell& cell : window.cells) *out.add_cells() = ToProto(cell);
   for (const Hold& hold : window.top_holds) {
@@ -466,7 +482,7 @@ absl::StatusOr<Window> FromProto(const v1::Window& in) {
   out.end_boottime_ns = in.end_boottime_ns();
   out.end_unix_ns = in.end_unix_ns();
   out.suspended_ns = in.suspended_ns();
-  out.environment = EnvironmentFromProto(in.environment());
+  out.environment = FromProto(in.environment());
   out.coverage = FromProto(in.coverage());
   out.cells.reserve(static_cast<size_t>(in.cells_size()));
   for (const v1::Cell& message : in.cells()) {

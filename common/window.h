@@ -156,6 +156,8 @@ v1::Cell ToProto(const Cell& cell);
 v1::CellKey ToProto(const CellKey& key);
 v1::Hold ToProto(const Hold& hold);
 v1::Coverage ToProto(const Coverage& coverage);
+v1::Environment ToProto(const Environment& environment);
+v1::Distribution ToProto(const Distribution& distribution);
 v1::Window ToProto(const Window& window);
 
 // Each fails with InvalidArgument and a sentence that names the field when the
@@ -168,6 +170,10 @@ absl::StatusOr<Cell> FromProto(const v1::Cell& message);
 absl::StatusOr<Hold> FromProto(const v1::Hold& message);
 absl::StatusOr<Window> FromProto(const v1::Window& message);
 Coverage FromProto(const v1::Coverage& message);
+Environment FromProto(const v1::Environment& message);
+// `name` is what the sentence calls it.
+absl::StatusOr<Distribution> FromProto(const v1::Distribution& message,
+                                       absl::string_view name);
 
 // The window's bytes in the spool and in record files; equal windows give equal
 // bytes.
