@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/flags/flag.h"
 #include "absl/status/statusor.h"
 #include "agent/doctor_reading.h"
 #include "agent/doctor_report.h"
@@ -15,10 +16,14 @@ constexpr int kExitIoError = 74;  // as in sysexits.h; 1 means something else
 
 }  // namespace
 
-int Doctor(const CommandOptions& options) {
+int Doctor(const Words& words) {
+  if (!words.words.empty() || words.dashes) {
+    return UsageError("doctor", "it takes flags only");
+  }
   const DoctorReport report = MakeDoctorReport(ReadDoctorInput());
-  const absl::StatusOr<std::string> text =
-      options.json ? DoctorJson(report) : DoctorText(report);
+  const absl::StatusOr<std::string> text = absl::GetFlag(FLAGS_output) == "json"
+                                               ? DoctorJson(report)
+                                               : DoctorText(report);
   if (!text.ok()) {
     std::fprintf(stderr, "swaplock: %s\n", text.status().ToString().c_str());
     return kExitIoError;

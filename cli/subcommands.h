@@ -1,35 +1,56 @@
-// The subcommands of `swaplock`. Each has a file of its own, asks one server
-// (or doctor: this host's kernel), writes to stdout and returns the exit
-// status.
+// The subcommands of `swaplock`. Each has a file of its own with its flags,
+// writes to stdout, and returns the exit status: 0 all well, 1 what
+// it was to find (a regression, something unmeasured), kExitUsage,
+// kExitUnavailable, kExitConfig for a file that cannot be used.
 #ifndef SWAPLOCK_CLI_SUBCOMMANDS_H_
 #define SWAPLOCK_CLI_SUBCOMMANDS_H_
 
 #include <string>
+#include <vector>
 
-#include "absl/time/time.h"
+#include "absl/flags/declare.h"
+#include "absl/strings/string_view.h"
+
+// Flags that several take; defined in swaplock_main.cc.
+ABSL_DECLARE_FLAG(std::string, server);  // host:port of its gRPC side
+ABSL_DECLARE_FLAG(std::string, output);  // table, json or csv, once checked
+ABSL_DECLARE_FLAG(int, seconds);         // at least 0
 
 namespace swaplock {
 
-struct CommandOptions {
-  std::string server;
-  bool json = false;
-  std::string kernel;       // top: of this kernel only; empty: all
-  absl::Duration interval;  // top: between two looks
-  int seconds = 0;          // top: stop after so many; 0: never
-  bool once = false;        // top: one look
-  bool explain = false;     // top: say of each hold why it was long
+// What the command line says beside flags.
+struct Words {
+  std::vector<std::string> words;  // after the subcommand, before "--"
+  bool dashes = false;             // whether there was a "--"
+  std::vector<std::string> after_dashes;
+  std::vector<std::string> labels;  // every --label, in order
 };
+
+struct Subcommand {
+  absl::string_view name;
+  absl::string_view arguments;  // "-o FILE [flags] -- COMMAND [ARGUMENT...]"
+  absl::string_view summary;    // one line
+  std::vector<absl::string_view> flags;    // the names of those that it takes
+  std::vector<absl::string_view> outputs;  // of --output; the first by default
+  int (*run)(const Words& words);
+};
+
+// All of them, as `swaplock --help` lists them.
+const std::vector<Subcommand>& Subcommands();
+
+// Says `message` and where to read more on stderr; returns kExitUsage.
+int UsageError(absl::string_view subcommand, absl::string_view message);
 
 // The fleet, again and again: on a terminal in place, else as one text after
 // the other. Stays when a server that answered before stops answering.
-int Top(const CommandOptions& options);
+int Top(const Words& words);
 
 // What the server says of kernels against each other.
-int Verdicts(const CommandOptions& options);
+int Verdicts(const Words& words);
 
 // What can be measured on this host and what to do about the rest: 0 when holds
 // are measured, 1 when only part is, kExitUnavailable when nothing is.
-int Doctor(const CommandOptions& options);
+int Doctor(const Words& words);
 
 }  // namespace swaplock
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -17,6 +18,14 @@
 #include "cli/query_client.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
+
+ABSL_FLAG(std::string, kernel, "", "show this kernel release only");
+ABSL_FLAG(absl::Duration, interval, absl::Seconds(2),
+          "time between two looks, at least 100ms");
+ABSL_FLAG(bool, once, false, "look once");
+ABSL_FLAG(bool, explain, false,
+          "say of each of the longest holds why it was long, as far as it is "
+          "known: who ran instead, who waited, stacks");
 
 namespace swaplock {
 namespace {
@@ -72,7 +81,22 @@ bool WaitForStop(const sigset_t& signals, absl::Duration wait) {
 
 }  // namespace
 
-int Top(const CommandOptions& options) {
+int Top(const Words& words) {
+  struct {
+    std::string server = absl::GetFlag(FLAGS_server);
+    bool json = absl::GetFlag(FLAGS_output) == "json";
+    std::string kernel = absl::GetFlag(FLAGS_kernel);
+    absl::Duration interval = absl::GetFlag(FLAGS_interval);
+    int seconds = absl::GetFlag(FLAGS_seconds);
+    bool once = absl::GetFlag(FLAGS_once);
+    bool explain = absl::GetFlag(FLAGS_explain);
+  } options;
+  if (options.interval < absl::Milliseconds(100)) {
+    return UsageError("top", "--interval is at least 100ms");
+  }
+  if (!words.words.empty() || words.dashes) {
+    return UsageError("top", "it takes flags only");
+  }
   const bool terminal = isatty(STDOUT_FILENO) && !options.once && !options.json;
   const bool bold = terminal && std::getenv("NO_COLOR") == nullptr;
   const sigset_t signals = BlockStopSignals();  // before gRPC's threads begin

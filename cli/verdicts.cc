@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/flags/flag.h"
 #include "cli/query_client.h"
 #include "cli/subcommands.h"
 #include "cli/verdict_text.h"
@@ -10,8 +11,11 @@
 
 namespace swaplock {
 
-int Verdicts(const CommandOptions& options) {
-  QueryClient client(options.server);
+int Verdicts(const Words& words) {
+  if (!words.words.empty() || words.dashes) {
+    return UsageError("verdicts", "it takes flags only");
+  }
+  QueryClient client(absl::GetFlag(FLAGS_server));
   const absl::StatusOr<v1::VerdictList> verdicts = client.ListVerdicts();
   if (!verdicts.ok()) {
     std::fprintf(stderr, "swaplock: %s\n",
@@ -19,7 +23,7 @@ int Verdicts(const CommandOptions& options) {
     return kExitUnavailable;
   }
   std::string text;
-  if (options.json) {
+  if (absl::GetFlag(FLAGS_output) == "json") {
     google::protobuf::util::JsonPrintOptions json;
     json.preserve_proto_field_names = true;
     // A count of 0 is a statement here.
