@@ -193,4 +193,15 @@ bool Cell::Empty() const {
          latency.Count() == 0;
 }
 
+bool IsOperation(const Cell& cell) {
+  return cell.latency_tier != Tier::kUnspecified &&
+         cell.hold_tier == Tier::kUnspecified &&
+         cell.wait_tier == Tier::kUnspecified;
+}
+
+bool MeasuresSplit(const Cell& cell) {
+  return CountsHolds(cell.hold_tier) &&
+         (cell.runnable.sum_ns == 0 || cell.preempted_ns + cell.woken_ns > 0);
+}
+
 }  // namespace swaplock

@@ -149,6 +149,14 @@ struct Cell {
   bool Empty() const;
 };
 
+// Whether the cell is of operations as a whole, which are in cells of their
+// own: its numbers are in `latency`, it has none of holds and waits.
+bool IsOperation(const Cell& cell);
+
+// Whether the parts of the cell's runnable part, and its migrations, are known:
+// holds were seen, and so were their holders' switches, if there were any.
+bool MeasuresSplit(const Cell& cell);
+
 }  // namespace swaplock
 
 #endif  // SWAPLOCK_COMMON_CELL_H_

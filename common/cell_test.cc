@@ -71,5 +71,25 @@ TEST(CellTest, ModelsThatDifferMergeToNone) {
   EXPECT_EQ(a.lock_model, LockModel::kUnspecified);
 }
 
+TEST(CellTest, OperationsAreInCellsOfTheirOwn) {
+  Cell cell;
+  EXPECT_FALSE(IsOperation(cell));
+  cell.latency_tier = Tier::kExact;
+  EXPECT_TRUE(IsOperation(cell));
+  cell.wait_tier = Tier::kContention;
+  EXPECT_FALSE(IsOperation(cell));
+}
+
+TEST(CellTest, RunnableTimeWithoutPartsIsNotSplit) {
+  Cell cell = Counted(1000);
+  EXPECT_TRUE(MeasuresSplit(cell));
+  cell.runnable.Add(500);
+  EXPECT_FALSE(MeasuresSplit(cell));
+  cell.preempted_ns = 400;
+  EXPECT_TRUE(MeasuresSplit(cell));
+  cell.hold_tier = Tier::kOwnerProbe;
+  EXPECT_FALSE(MeasuresSplit(cell));
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -156,17 +156,6 @@ std::string ContextText(const Context& context) {
                       ContextLines("context, facts", facts));
 }
 
-bool IsOperation(const Cell& cell) {
-  return cell.latency_tier != Tier::kUnspecified &&
-         cell.hold_tier == Tier::kUnspecified &&
-         cell.wait_tier == Tier::kUnspecified;
-}
-
-bool MeasuresSplit(const Cell& cell) {
-  return CountsHolds(cell.hold_tier) &&
-         (cell.runnable.sum_ns == 0 || cell.preempted_ns + cell.woken_ns > 0);
-}
-
 std::string ModelName(LockModel model) {
   switch (model) {
     case LockModel::kNone:

@@ -18,14 +18,6 @@
 
 namespace swaplock {
 
-// Whether the cell is of operations as a whole, which are in cells of their
-// own: its numbers are in `latency`, it has none of holds and waits.
-bool IsOperation(const Cell& cell);
-
-// Whether the parts of the cell's runnable part, and its migrations, are known:
-// holds were seen, and so were their holders' switches, if there were any.
-bool MeasuresSplit(const Cell& cell);
-
 // "mutex"; "lock-free" where the operation takes no lock, "-" if not known.
 std::string ModelName(LockModel model);
 

@@ -1,7 +1,5 @@
 #include "server/cell_series.h"
 
-#include "common/window_table.h"
-
 namespace swaplock {
 
 std::map<SeriesKey, Series> SeriesOf(const FleetState& state,

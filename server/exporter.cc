@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
+#include "common/cell.h"
 #include "common/version.h"
-#include "common/window_table.h"
 #include "server/admit.h"
 #include "server/cell_series.h"
 #include "server/kernel_label.h"

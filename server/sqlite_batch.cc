@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "common/window_table.h"
-
 namespace swaplock {
 namespace {
 
