@@ -2,8 +2,9 @@
 // say of it, merged.
 //
 // Windows outside any run (`swaplock-agent --record`, a phone's file) make one
-// run per host and boot, without a command. A window that several files have
-// is counted once, so merged files read as the files they were merged from.
+// run per host and boot, without a command. A run counts each window once, be
+// it in several files, so merged files read as the files they were merged from.
+// A run that has records in several files has its begin in each of them.
 //
 // Plain values; not thread-safe.
 #ifndef SWAPLOCK_CLI_RECORDED_RUN_H_
@@ -32,8 +33,8 @@ struct RecordedHold {
 };
 
 struct RecordedRun {
-  // For a run without a command: name is the host's id, command is empty, and
-  // begin is that of the first window.
+  // For a run without a command: name is the host's id, id and command are
+  // empty, and the times and the environment are those of the first window.
   RunBegin begin;
   // Nothing: it has no command, or was cut short.
   std::optional<RunEnd> end;
@@ -44,6 +45,8 @@ struct RecordedRun {
   uint64_t measured_ns = 0;      // sum of the windows' lengths
   std::map<CellKey, Cell> cells;
   std::vector<RecordedHold> longest;  // longest first; at most kLongestKept
+  // That lasted on when its last window ended; in no cell.
+  std::vector<RecordedHold> in_progress;
   std::map<LossReason, uint64_t> losses;
   Coverage coverage;              // of the last window
   bool coverage_changed = false;  // windows differed in what they could see
