@@ -99,10 +99,13 @@ class BpfSource : public WindowSource {
       const absl::Duration elapsed = absl::Nanoseconds(
           static_cast<int64_t>(NowNs(CLOCK_BOOTTIME) - start_boottime_ns_));
       if (elapsed >= options_.interval) break;
-      stopped = stop_.WaitFor(std::min(kTick, options_.interval - elapsed));
+      const CutEvent* const cut = options_.cut;
+      stopped = stop_.WaitFor(std::min(kTick, options_.interval - elapsed),
+                              cut == nullptr ? -1 : cut->fd());
       Drain();
       changed = HostChanged();
-      if (stopped || changed) break;
+      const bool asked = cut != nullptr && cut->Take();
+      if (stopped || changed || asked) break;
     }
     Window window = EndWindow();
     finished_ = stopped;

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "agent/cut_event.h"
 #include "agent/stop_event.h"
 #include "agent/window_source.h"
 
@@ -37,6 +38,10 @@ struct BpfSourceOptions {
 
   // Share of one CPU that timing holds may take; 0: no limit.
   double cpu_budget = 0.01;
+
+  // Ends the current window when it is asked to; outlives the source. Null:
+  // nobody asks.
+  const CutEvent* cut = nullptr;
 
   // Capabilities of the kernel to do without, so that tests reach every tier
   // on one kernel: "fentry", "kprobe", "tp_btf".

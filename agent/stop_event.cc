@@ -36,16 +36,17 @@ void StopEvent::Raise() const {
   errno = saved_errno;
 }
 
-bool StopEvent::WaitFor(absl::Duration timeout) const {
+bool StopEvent::WaitFor(absl::Duration timeout, int other_fd) const {
   const absl::Duration deadline = MonotonicNow() + timeout;
   while (true) {
     const absl::Duration left =
         std::max(deadline - MonotonicNow(), absl::ZeroDuration());
     // An infinite duration would not fit a timespec; an hour is a round.
     const timespec round = absl::ToTimespec(std::min(left, absl::Hours(1)));
-    pollfd poll_fd = {fd_, POLLIN, 0};
-    const int ready = ppoll(&poll_fd, 1, &round, nullptr);
-    if (ready > 0) return true;
+    // poll(2) passes over a descriptor of -1.
+    pollfd poll_fds[] = {{fd_, POLLIN, 0}, {other_fd, POLLIN, 0}};
+    const int ready = ppoll(poll_fds, 2, &round, nullptr);
+    if (ready > 0) return poll_fds[0].revents != 0;
     if (ready == 0 && left <= absl::Hours(1)) return false;
   }
 }

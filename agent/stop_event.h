@@ -24,9 +24,10 @@ class StopEvent {
 
   bool Raised() const { return WaitFor(absl::ZeroDuration()); }
 
-  // Returns true as soon as the event was raised, false after `timeout`.
-  // Neither steps of the wall clock nor signals change how long it waits.
-  bool WaitFor(absl::Duration timeout) const;
+  // Returns true as soon as the event was raised, false after `timeout`, or
+  // sooner once `other_fd`, unless it is -1, is readable. Neither steps of the
+  // wall clock nor signals change how long it waits.
+  bool WaitFor(absl::Duration timeout, int other_fd = -1) const;
 
   // Readable from Raise() on, for a poll set of the caller's. Never read it.
   int fd() const { return fd_; }
