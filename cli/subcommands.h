@@ -52,6 +52,11 @@ int Verdicts(const Words& words);
 // are measured, 1 when only part is, kExitUnavailable when nothing is.
 int Doctor(const Words& words);
 
+// Tasks at different priorities use zswap or zram together; prints what each
+// kind felt and writes it where kResultFileVariable says. kExitUnavailable if
+// something is missing or could not be undone; 128 + the signal that ended it.
+int Workload(const Words& words);
+
 }  // namespace swaplock
 
 #endif  // SWAPLOCK_CLI_SUBCOMMANDS_H_
