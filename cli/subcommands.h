@@ -15,6 +15,7 @@
 ABSL_DECLARE_FLAG(std::string, server);  // host:port of its gRPC side
 ABSL_DECLARE_FLAG(std::string, output);  // table, json or csv, once checked
 ABSL_DECLARE_FLAG(int, seconds);         // at least 0
+ABSL_DECLARE_FLAG(bool, lkml);           // tables for a mail
 
 namespace swaplock {
 

@@ -19,6 +19,8 @@ ABSL_FLAG(std::string, server, "127.0.0.1:7787",
           "host:port of the server's gRPC side");
 ABSL_FLAG(std::string, output, "", "form of what is printed");
 ABSL_FLAG(int, seconds, 0, "stop after so many seconds; 0: never");
+ABSL_FLAG(bool, lkml, false,
+          "plain ASCII text of at most 72 columns, to paste into a mail");
 // Only for --help: main() takes every one of them off the command line.
 ABSL_FLAG(std::string, label, "",
           "name=value that the run is recorded with; may be given again");
