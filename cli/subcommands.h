@@ -1,17 +1,20 @@
 // The subcommands of `swaplock`. Each has a file of its own, asks one server
-// (or doctor: this host's kernel), writes to stdout and returns the exit
-// status.
+// (doctor: this host's kernel; certs: nobody), writes to stdout and returns the
+// exit status.
 #ifndef SWAPLOCK_CLI_SUBCOMMANDS_H_
 #define SWAPLOCK_CLI_SUBCOMMANDS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "common/channel.h"
 
 namespace swaplock {
 
 struct CommandOptions {
   std::string server;
+  ChannelIdentity identity;  // that the server is shown
   bool json = false;
   std::string kernel;       // top: of this kernel only; empty: all
   absl::Duration interval;  // top: between two looks
@@ -30,6 +33,9 @@ int Verdicts(const CommandOptions& options);
 // What can be measured on this host and what to do about the rest: 0 when holds
 // are measured, 1 when only part is, kExitUnavailable when nothing is.
 int Doctor(const CommandOptions& options);
+
+// Makes certificates; `words` follow "certs". See cli/certs.h.
+int Certs(const std::vector<std::string>& words);
 
 }  // namespace swaplock
 

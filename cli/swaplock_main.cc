@@ -9,6 +9,14 @@
 
 ABSL_FLAG(std::string, server, "127.0.0.1:7787",
           "host:port of the server's gRPC side");
+ABSL_FLAG(std::string, tls_ca, "",
+          "certificate of the CA that signed the server's; empty: plaintext");
+ABSL_FLAG(std::string, tls_cert, "", "our certificate, of a reader");
+ABSL_FLAG(std::string, tls_key, "", "its key");
+ABSL_FLAG(std::string, tls_server_name, "",
+          "name in the server's certificate, if it is not that of --server");
+ABSL_FLAG(std::string, token_file, "",
+          "file with the token of a reader, for a server that wants one");
 ABSL_FLAG(std::string, output, "table", "table or json");
 ABSL_FLAG(std::string, kernel, "", "top: show this kernel release only");
 ABSL_FLAG(absl::Duration, interval, absl::Seconds(2),
@@ -26,7 +34,9 @@ constexpr char kUsage[] =
     "What the fleet's locks do.\n"
     "  swaplock top        the fleet's locks, live\n"
     "  swaplock verdicts   kernels against each other\n"
-    "  swaplock doctor     what can be measured on this host";
+    "  swaplock doctor     what can be measured on this host\n"
+    "  swaplock certs      certificates for a small site: ca, server NAME...,\n"
+    "                      host NAME, reader NAME";
 
 int Usage(const std::string& message) {
   std::fprintf(stderr, "swaplock: %s; see swaplock --help\n", message.c_str());
@@ -37,6 +47,11 @@ int Main(int argc, char** argv) {
   const std::vector<std::string> words = ParseCommandLine(kUsage, argc, argv);
   CommandOptions options;
   options.server = absl::GetFlag(FLAGS_server);
+  options.identity.tls = {absl::GetFlag(FLAGS_tls_ca),
+                          absl::GetFlag(FLAGS_tls_cert),
+                          absl::GetFlag(FLAGS_tls_key)};
+  options.identity.server_name = absl::GetFlag(FLAGS_tls_server_name);
+  options.identity.token_file = absl::GetFlag(FLAGS_token_file);
   options.kernel = absl::GetFlag(FLAGS_kernel);
   options.interval = absl::GetFlag(FLAGS_interval);
   options.seconds = absl::GetFlag(FLAGS_seconds);
@@ -49,8 +64,11 @@ int Main(int argc, char** argv) {
   if (options.interval < absl::Milliseconds(100) || options.seconds < 0) {
     return Usage("--interval is at least 100ms, --seconds at least 0");
   }
+  if (!words.empty() && words[0] == "certs") {
+    return Certs({words.begin() + 1, words.end()});
+  }
   if (words.size() != 1)
-    return Usage("one subcommand: top, verdicts or doctor");
+    return Usage("one subcommand: top, verdicts, doctor or certs");
   if (words[0] == "top") return Top(options);
   if (words[0] == "verdicts") return Verdicts(options);
   if (words[0] == "doctor") return Doctor(options);

@@ -76,13 +76,19 @@ int Top(const CommandOptions& options) {
   const bool terminal = isatty(STDOUT_FILENO) && !options.once && !options.json;
   const bool bold = terminal && std::getenv("NO_COLOR") == nullptr;
   const sigset_t signals = BlockStopSignals();  // before gRPC's threads begin
-  QueryClient client(options.server);
+  absl::StatusOr<QueryClient> client =
+      QueryClient::Connect(options.server, options.identity);
+  if (!client.ok()) {
+    std::fprintf(stderr, "swaplock: %s\n",
+                 std::string(client.status().message()).c_str());
+    return kExitConfig;
+  }
   absl::Duration left = options.seconds == 0 ? absl::InfiniteDuration()
                                              : absl::Seconds(options.seconds);
   bool answered = false;
   if (terminal) Write(kClearAll);
   while (true) {
-    const absl::StatusOr<v1::Fleet> fleet = client.GetFleet(options.kernel);
+    const absl::StatusOr<v1::Fleet> fleet = client->GetFleet(options.kernel);
     const absl::Time now = absl::Now();
     if (fleet.ok()) {
       answered = true;

@@ -11,8 +11,14 @@
 namespace swaplock {
 
 int Verdicts(const CommandOptions& options) {
-  QueryClient client(options.server);
-  const absl::StatusOr<v1::VerdictList> verdicts = client.ListVerdicts();
+  absl::StatusOr<QueryClient> client =
+      QueryClient::Connect(options.server, options.identity);
+  if (!client.ok()) {
+    std::fprintf(stderr, "swaplock: %s\n",
+                 std::string(client.status().message()).c_str());
+    return kExitConfig;
+  }
+  const absl::StatusOr<v1::VerdictList> verdicts = client->ListVerdicts();
   if (!verdicts.ok()) {
     std::fprintf(stderr, "swaplock: %s\n",
                  verdicts.status().ToString().c_str());
