@@ -1,7 +1,6 @@
 #include "common/spiffe_id.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -61,6 +60,13 @@ absl::StatusOr<SpiffeId> ParseSpiffeId(absl::string_view uri) {
     }
   }
   return bad;
+}
+
+absl::StatusOr<SpiffeId> OnlySpiffeId(const std::vector<std::string>& uris) {
+  if (uris.size() == 1) return ParseSpiffeId(uris[0]);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the certificate names its owner by ", uris.size(),
+                   " URIs; it must be one"));
 }
 
 }  // namespace swaplock

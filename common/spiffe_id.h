@@ -6,6 +6,7 @@
 #define SWAPLOCK_COMMON_SPIFFE_ID_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -32,6 +33,10 @@ bool IsSpiffeName(absl::string_view text);
 
 // InvalidArgument, with the URI in a sentence, for anything else.
 absl::StatusOr<SpiffeId> ParseSpiffeId(absl::string_view uri);
+
+// Of a certificate with these URIs, which must be exactly one: with two, who
+// checks which would decide whom it speaks for.
+absl::StatusOr<SpiffeId> OnlySpiffeId(const std::vector<std::string>& uris);
 
 }  // namespace swaplock
 

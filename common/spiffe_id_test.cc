@@ -47,5 +47,12 @@ TEST(SpiffeIdTest, RefusesWhatIsNone) {
   }
 }
 
+TEST(SpiffeIdTest, ACertificateHasOneName) {
+  EXPECT_TRUE(OnlySpiffeId({"spiffe://d/host/a"}).ok());
+  EXPECT_FALSE(OnlySpiffeId({}).ok());
+  EXPECT_FALSE(OnlySpiffeId({"spiffe://d/host/a", "spiffe://d/host/b"}).ok());
+  EXPECT_FALSE(OnlySpiffeId({"spiffe://d/host/a", "https://d/"}).ok());
+}
+
 }  // namespace
 }  // namespace swaplock
