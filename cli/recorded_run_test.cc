@@ -22,7 +22,7 @@ std::string Path(absl::string_view name) {
 }
 
 std::string Write(absl::string_view name, const std::vector<Record>& records) {
-  const std::string path = Path(name);
+  std::string path = Path(name);
   std::remove(path.c_str());
   absl::StatusOr<std::unique_ptr<RecordWriter>> writer =
       RecordWriter::Open(path);
