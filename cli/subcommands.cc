@@ -47,6 +47,14 @@ const std::vector<Subcommand>& Subcommands() {
        {"dir", "domain", "days"},
        {"table"},
        Certs},
+      {"workload",
+       "zswap-inversion|zram-inversion [flags]",
+       "make priority inversions on a swap-compression lock, and time reads",
+       {"workers", "hogs", "readers", "duration", "pause", "seed", "ratio",
+        "mib", "codec", "slow_holder", "low", "block_kib", "low_block_kib",
+        "device", "setup", "swap_device", "output"},
+       {"table", "json"},
+       Workload},
   };
   return *all;
 }

@@ -54,6 +54,11 @@ int Doctor(const Words& words);
 // Makes certificates for a small site: cli/certs.h.
 int Certs(const Words& words);
 
+// Tasks at different priorities use zswap or zram together; prints what each
+// kind felt and writes it where kResultFileVariable says. kExitUnavailable if
+// something is missing or could not be undone; 128 + the signal that ended it.
+int Workload(const Words& words);
+
 }  // namespace swaplock
 
 #endif  // SWAPLOCK_CLI_SUBCOMMANDS_H_
