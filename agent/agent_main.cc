@@ -22,20 +22,34 @@
 #include "agent/spool.h"
 #include "agent/stop_event.h"
 #include "agent/uplink.h"
+#include "common/channel.h"
 #include "common/command_line.h"
 #include "common/log.h"
 #include "common/plain_text.h"
 #include "common/record_file.h"
+#include "common/spiffe_id.h"
+#include "common/tls_files.h"
 #include "common/version.h"
 #include "common/window_table.h"
 
 ABSL_FLAG(std::string, server, "",
           "host:port of the server to send windows to; empty: none");
+ABSL_FLAG(std::string, tls_ca, "",
+          "certificate of the CA that signed the server's; empty: plaintext");
+ABSL_FLAG(std::string, tls_cert, "",
+          "this host's certificate; its name is the host's id");
+ABSL_FLAG(std::string, tls_key, "", "its key, mode 0600");
+ABSL_FLAG(std::string, tls_server_name, "",
+          "name in the server's certificate, if it is not that of --server");
+ABSL_FLAG(std::string, token_file, "",
+          "file, mode 0600, with this host's token, where it has no "
+          "certificate");
 ABSL_FLAG(std::string, state_dir, "",
           "folder where windows wait for the server and survive a restart; "
           "empty: they wait in memory");
 ABSL_FLAG(std::string, host_id, "",
-          "name of this host in its windows; empty: a hash of the machine id");
+          "name of this host in its windows; empty: that in --tls_cert, or a "
+          "hash of the machine id");
 ABSL_FLAG(std::vector<std::string>, labels, {},
           "name=value pairs that go into every window");
 ABSL_FLAG(absl::Duration, interval, absl::Seconds(10),
@@ -189,11 +203,48 @@ absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
   return MakeBpfSource(options, stop);
 }
 
+ChannelIdentity Credentials() {
+  ChannelIdentity out;
+  out.tls = {absl::GetFlag(FLAGS_tls_ca), absl::GetFlag(FLAGS_tls_cert),
+             absl::GetFlag(FLAGS_tls_key)};
+  out.server_name = absl::GetFlag(FLAGS_tls_server_name);
+  out.token_file = absl::GetFlag(FLAGS_token_file);
+  return out;
+}
+
+// By --host_id, else by the certificate, else by the machine.
+absl::StatusOr<std::string> HostId() {
+  const std::string given = absl::GetFlag(FLAGS_host_id);
+  const std::string certificate = absl::GetFlag(FLAGS_tls_cert);
+  if (certificate.empty()) return given.empty() ? LocalHostId() : given;
+  const absl::StatusOr<TlsMaterial> material = ReadTlsFiles(Credentials().tls);
+  if (!material.ok()) return material.status();
+  const absl::StatusOr<std::vector<std::string>> uris =
+      UriNames(material->certificate);
+  if (!uris.ok()) return uris.status();
+  const absl::StatusOr<SpiffeId> named = OnlySpiffeId(*uris);
+  if (!named.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(certificate, ": ", named.status().message()));
+  }
+  if (named->kind != PeerKind::kHost) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        certificate, " is of ", named->ToString(), ", not a host"));
+  }
+  if (!given.empty() && given != named->name) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        certificate, " is of host ", named->name, ", but --host_id is ", given,
+        ": the server would refuse its windows"));
+  }
+  return named->name;
+}
+
 // This agent's, or in a replay the one of its first window.
 absl::StatusOr<WindowKey> Identity() {
   WindowKey identity;
-  identity.host_id = absl::GetFlag(FLAGS_host_id);
-  if (identity.host_id.empty()) identity.host_id = LocalHostId();
+  absl::StatusOr<std::string> host_id = HostId();
+  if (!host_id.ok()) return host_id.status();
+  identity.host_id = *std::move(host_id);
   identity.epoch = EpochOf(Clock());
   absl::StatusOr<std::string> boot_id = LocalBootId();
   if (!boot_id.ok()) return boot_id.status();
@@ -283,6 +334,10 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
   if (server.empty()) return sinks;
   Uplink::Options options;
   options.server = server;
+  options.credentials = Credentials();
+  if (absl::Status s = CheckIdentity(options.credentials, server); !s.ok()) {
+    return s;
+  }
   options.identity = identity;
   options.agent_version = std::string(kVersion);
   options.backoff_cap = absl::GetFlag(FLAGS_backoff_cap);

@@ -1,14 +1,18 @@
 #include "agent/telemetry_stream.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 
 namespace swaplock {
 namespace {
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& server,
-                                       absl::Duration keepalive) {
+constexpr absl::Duration kLongestRetryAfter = absl::Hours(1);
+
+grpc::ChannelArguments Arguments(absl::Duration keepalive) {
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS,
               static_cast<int>(absl::ToInt64Milliseconds(keepalive)));
@@ -19,22 +23,58 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& server,
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 1 << 20);
   args.SetUserAgentPrefix("swaplock-agent");
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(),
-                                   args);
+  return args;
+}
+
+// Of the call's trailers; see server/ingest.h.
+absl::Duration RetryAfter(const grpc::ClientContext& context) {
+  const auto& trailers = context.GetServerTrailingMetadata();
+  const auto it = trailers.find("retry-after-ms");
+  uint64_t ms = 0;
+  if (it == trailers.end() ||
+      !absl::SimpleAtoi(absl::string_view(it->second.data(), it->second.size()),
+                        &ms)) {
+    return absl::ZeroDuration();
+  }
+  return std::min(absl::Milliseconds(std::min<uint64_t>(ms, 1u << 30)),
+                  kLongestRetryAfter);
 }
 
 }  // namespace
 
 TelemetryStream::TelemetryStream(const std::string& server,
                                  absl::Duration keepalive,
-                                 std::function<void()> changed)
-    : changed_(std::move(changed)),
-      channel_(Connect(server, keepalive)),
-      stub_(v1::Telemetry::NewStub(channel_)) {
+                                 std::function<void()> changed,
+                                 const ChannelIdentity& identity)
+    : changed_(std::move(changed)) {
+  Start(server, keepalive, identity);
+}
+
+void TelemetryStream::Start(const std::string& server, absl::Duration keepalive,
+                            const ChannelIdentity& identity) {
+  if (absl::Status s = CheckIdentity(identity, server); !s.ok()) {
+    return EndBeforeStart(s);
+  }
+  grpc::ChannelArguments args = Arguments(keepalive);
+  const auto credentials = MakeCredentials(identity, &args);
+  if (!credentials.ok()) return EndBeforeStart(credentials.status());
+  if (absl::Status s = AddToken(identity, &context_); !s.ok()) {
+    return EndBeforeStart(s);
+  }
+  channel_ = grpc::CreateCustomChannel(server, *credentials, args);
+  stub_ = v1::Telemetry::NewStub(channel_);
+  started_ = true;
   stub_->async()->Stream(&context_, this);
   AddHold();  // for what is started outside the reactions; see Finish()
   StartRead(&in_);
   StartCall();
+}
+
+void TelemetryStream::EndBeforeStart(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  status_ = grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()),
+                         std::string(status.message()));
+  ended_ = done_ = true;
 }
 
 TelemetryStream::~TelemetryStream() { Finish().IgnoreError(); }
@@ -53,7 +93,9 @@ void TelemetryStream::Send(v1::AgentMessage message) {
   StartWrite(&out_);
 }
 
-void TelemetryStream::SendNoMore() { StartWritesDone(); }
+void TelemetryStream::SendNoMore() {
+  if (started_) StartWritesDone();
+}
 
 bool TelemetryStream::Take(v1::ServerMessage* message) {
   {
@@ -73,7 +115,7 @@ bool TelemetryStream::Ended() const {
 }
 
 absl::Status TelemetryStream::Finish() {
-  if (!finished_) {
+  if (started_ && !finished_) {
     finished_ = true;
     // Harmless when the call has ended by itself: its status stays.
     context_.TryCancel();
@@ -81,6 +123,7 @@ absl::Status TelemetryStream::Finish() {
   }
   absl::MutexLock lock(&mutex_);
   mutex_.Await(absl::Condition(&done_));
+  if (started_) retry_after_ = RetryAfter(context_);
   return absl::Status(static_cast<absl::StatusCode>(status_.error_code()),
                       status_.error_message());
 }

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/channel.h"
 #include "proto/fleet.grpc.pb.h"
 
 namespace swaplock {
@@ -25,9 +26,12 @@ class TelemetryStream final
  public:
   // Connects anew: a channel of its own, so that nothing but the caller's
   // back-off decides when. `keepalive` bounds how long a dead peer goes
-  // unnoticed, to that plus ten seconds.
+  // unnoticed, to that plus ten seconds. The files of `identity` are read anew
+  // each time; when they cannot be used the stream has ended at once, and
+  // Finish() says why.
   TelemetryStream(const std::string& server, absl::Duration keepalive,
-                  std::function<void()> changed);
+                  std::function<void()> changed,
+                  const ChannelIdentity& identity = {});
   // Cancels the call if it has not ended, and waits for its end.
   ~TelemetryStream() override;
 
@@ -45,8 +49,14 @@ class TelemetryStream final
   bool Ended() const;
   // Ends the call and returns how it ended. Never call Send() after this.
   absl::Status Finish();
+  // After Finish(): how long the server asks to wait before the next attempt,
+  // at most an hour; zero when it does not say.
+  absl::Duration retry_after() const { return retry_after_; }
 
  private:
+  void Start(const std::string& server, absl::Duration keepalive,
+             const ChannelIdentity& identity);
+  void EndBeforeStart(const absl::Status& status);
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
@@ -57,7 +67,9 @@ class TelemetryStream final
   grpc::ClientContext context_;
   v1::AgentMessage out_;  // gRPC's between Send() and OnWriteDone()
   v1::ServerMessage in_;  // gRPC's between StartRead() and OnReadDone()
+  bool started_ = false;
   bool finished_ = false;
+  absl::Duration retry_after_;
 
   mutable absl::Mutex mutex_;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;

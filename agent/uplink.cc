@@ -102,7 +102,7 @@ void Uplink::Run() {
     if (status.ok() || Stopping()) continue;
 
     const bool was_draining = Draining();
-    const absl::Duration wait = backoff_.Next();
+    const absl::Duration wait = std::max(backoff_.Next(), retry_after_);
     static LogSite site(absl::Seconds(30));
     site.Log(LogLevel::kWarning,
              absl::StrCat("uplink: stream to ", options_.server, ": ",
@@ -127,14 +127,17 @@ absl::Status Uplink::RunStream() {
   }
   const WindowKey identity = oldest.ok() ? oldest->key : options_.identity;
   Count(&Stats::streams);
-  TelemetryStream stream(options_.server, options_.keepalive,
-                         [this] { Changed(); });
+  TelemetryStream stream(
+      options_.server, options_.keepalive, [this] { Changed(); },
+      options_.credentials);
   absl::Status status = Greet(identity, &stream);
   if (status.ok()) status = SendWindows(identity.host_id, &stream);
   // What the server said at the end tells more than that it ended.
+  retry_after_ = absl::ZeroDuration();
   if (absl::IsAborted(status)) {
     const absl::Status end = stream.Finish();
     if (!end.ok()) status = end;
+    retry_after_ = stream.retry_after();
   }
   return status;
 }

@@ -20,6 +20,7 @@
 #include "agent/backoff.h"
 #include "agent/spool.h"
 #include "agent/telemetry_stream.h"
+#include "common/channel.h"
 #include "common/window.h"
 
 namespace swaplock {
@@ -27,7 +28,8 @@ namespace swaplock {
 class Uplink {
  public:
   struct Options {
-    std::string server;  // host:port
+    std::string server;           // host:port
+    ChannelIdentity credentials;  // that it is shown
     // Who says hello while no window waits. A stream for waiting windows says
     // hello for the oldest one.
     WindowKey identity;
@@ -90,7 +92,9 @@ class Uplink {
 
   const Options options_;
   Spool* const spool_;
-  Backoff backoff_;  // the thread's
+  // The thread's.
+  Backoff backoff_;
+  absl::Duration retry_after_;  // asked for by the server at the last end
 
   mutable std::mutex mutex_;
   // Waits by the monotonic clock: a step of the wall clock must not stretch

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/channel.h"
 #include "proto/query.grpc.pb.h"
 
 namespace swaplock {
@@ -16,15 +17,21 @@ namespace swaplock {
 class QueryClient {
  public:
   // `server` is host:port of its gRPC side.
-  explicit QueryClient(const std::string& server);
+  static absl::StatusOr<QueryClient> Connect(const std::string& server,
+                                             const ChannelIdentity& identity);
 
   // `kernel_release` empty: all kernels.
   absl::StatusOr<v1::Fleet> GetFleet(const std::string& kernel_release);
   absl::StatusOr<v1::VerdictList> ListVerdicts();
 
  private:
-  const std::string server_;
-  const std::unique_ptr<v1::Query::Stub> stub_;
+  QueryClient(std::string server, ChannelIdentity identity,
+              std::shared_ptr<grpc::Channel> channel);
+  absl::Status Prepare(grpc::ClientContext* context) const;
+
+  std::string server_;
+  ChannelIdentity identity_;
+  std::unique_ptr<v1::Query::Stub> stub_;
 };
 
 }  // namespace swaplock

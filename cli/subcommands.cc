@@ -8,18 +8,31 @@
 
 namespace swaplock {
 
+namespace {
+
+// Those of cli/server_flags, and `others`.
+std::vector<absl::string_view> WithServer(
+    std::vector<absl::string_view> others) {
+  others.insert(others.end(), {"server", "tls_ca", "tls_cert", "tls_key",
+                               "tls_server_name", "token_file"});
+  return others;
+}
+
+}  // namespace
+
 const std::vector<Subcommand>& Subcommands() {
   static const auto* all = new std::vector<Subcommand>{
       {"top",
        "[flags]",
        "the fleet's locks, live",
-       {"server", "output", "kernel", "interval", "seconds", "once", "explain"},
+       WithServer(
+           {"output", "kernel", "interval", "seconds", "once", "explain"}),
        {"table", "json"},
        Top},
       {"verdicts",
        "[flags]",
        "kernels against each other, as a server sees it",
-       {"server", "output"},
+       WithServer({"output"}),
        {"table", "json"},
        Verdicts},
       {"doctor",
@@ -28,6 +41,12 @@ const std::vector<Subcommand>& Subcommands() {
        {"output"},
        {"table", "json"},
        Doctor},
+      {"certs",
+       "ca | server NAME... | host NAME | reader NAME",
+       "certificates for a small site",
+       {"dir", "domain", "days"},
+       {"table"},
+       Certs},
       {"workload",
        "zswap-inversion|zram-inversion [flags]",
        "make priority inversions on a swap-compression lock, and time reads",

@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 
 // Flags that several take; defined in swaplock_main.cc.
-ABSL_DECLARE_FLAG(std::string, server);  // host:port of its gRPC side
 ABSL_DECLARE_FLAG(std::string, output);  // table, json or csv, once checked
 ABSL_DECLARE_FLAG(int, seconds);         // at least 0
 ABSL_DECLARE_FLAG(bool, lkml);           // tables for a mail
@@ -52,6 +51,9 @@ int Verdicts(const Words& words);
 // What can be measured on this host and what to do about the rest: 0 when holds
 // are measured, 1 when only part is, kExitUnavailable when nothing is.
 int Doctor(const Words& words);
+
+// Makes certificates for a small site: cli/certs.h.
+int Certs(const Words& words);
 
 // Tasks at different priorities use zswap or zram together; prints what each
 // kind felt and writes it where kResultFileVariable says. kExitUnavailable if

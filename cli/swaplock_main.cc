@@ -15,8 +15,6 @@
 #include "common/command_line.h"
 #include "common/version.h"
 
-ABSL_FLAG(std::string, server, "127.0.0.1:7787",
-          "host:port of the server's gRPC side");
 ABSL_FLAG(std::string, output, "", "form of what is printed");
 ABSL_FLAG(int, seconds, 0, "stop after so many seconds; 0: never");
 ABSL_FLAG(bool, lkml, false,

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/fleet_text.h"
-#include "cli/query_client.h"
+#include "cli/server_flags.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
 
@@ -100,13 +100,18 @@ int Top(const Words& words) {
   const bool terminal = isatty(STDOUT_FILENO) && !options.once && !options.json;
   const bool bold = terminal && std::getenv("NO_COLOR") == nullptr;
   const sigset_t signals = BlockStopSignals();  // before gRPC's threads begin
-  QueryClient client(options.server);
+  absl::StatusOr<QueryClient> client = ConnectAsFlagsSay();
+  if (!client.ok()) {
+    std::fprintf(stderr, "swaplock: %s\n",
+                 std::string(client.status().message()).c_str());
+    return kExitConfig;
+  }
   absl::Duration left = options.seconds == 0 ? absl::InfiniteDuration()
                                              : absl::Seconds(options.seconds);
   bool answered = false;
   if (terminal) Write(kClearAll);
   while (true) {
-    const absl::StatusOr<v1::Fleet> fleet = client.GetFleet(options.kernel);
+    const absl::StatusOr<v1::Fleet> fleet = client->GetFleet(options.kernel);
     const absl::Time now = absl::Now();
     if (fleet.ok()) {
       answered = true;

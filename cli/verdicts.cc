@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "cli/query_client.h"
+#include "cli/server_flags.h"
 #include "cli/subcommands.h"
 #include "cli/verdict_text.h"
 #include "common/command_line.h"
@@ -15,8 +15,13 @@ int Verdicts(const Words& words) {
   if (!words.words.empty() || words.dashes) {
     return UsageError("verdicts", "it takes flags only");
   }
-  QueryClient client(absl::GetFlag(FLAGS_server));
-  const absl::StatusOr<v1::VerdictList> verdicts = client.ListVerdicts();
+  absl::StatusOr<QueryClient> client = ConnectAsFlagsSay();
+  if (!client.ok()) {
+    std::fprintf(stderr, "swaplock: %s\n",
+                 std::string(client.status().message()).c_str());
+    return kExitConfig;
+  }
+  const absl::StatusOr<v1::VerdictList> verdicts = client->ListVerdicts();
   if (!verdicts.ok()) {
     std::fprintf(stderr, "swaplock: %s\n",
                  verdicts.status().ToString().c_str());
