@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "cli/plain_record.h"
 #include "common/record_file.h"
 
 namespace swaplock {
@@ -203,6 +204,7 @@ absl::Status Gatherer::ReadFile(const std::string& path) {
   absl::StatusOr<Record> record = (*reader)->NextRecord();
   for (; record.ok(); record = (*reader)->NextRecord()) {
     ++records;
+    MakePlain(&*record);
     std::visit([this](const auto& what) { Take(what); }, *record);
   }
   if (absl::IsOutOfRange(record.status())) {

@@ -6,6 +6,8 @@
 // it in several files, so merged files read as the files they were merged from.
 // A run that has records in several files has its begin in each of them.
 //
+// Their texts are harmless to print (cli/plain_record).
+//
 // Plain values; not thread-safe.
 #ifndef SWAPLOCK_CLI_RECORDED_RUN_H_
 #define SWAPLOCK_CLI_RECORDED_RUN_H_

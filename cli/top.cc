@@ -1,6 +1,5 @@
 #include <google/protobuf/util/json_util.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,10 +10,10 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cli/fleet_text.h"
+#include "cli/line_width.h"
 #include "cli/server_flags.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
@@ -48,15 +47,6 @@ std::string Json(const v1::Fleet& fleet) {
 bool Write(absl::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
          std::fflush(stdout) == 0;
-}
-
-// Characters a line may have: $COLUMNS, or what the terminal says; 0: no limit.
-size_t LineWidth() {
-  const char* columns = std::getenv("COLUMNS");
-  size_t width = 0;
-  if (columns != nullptr && absl::SimpleAtoi(columns, &width)) return width;
-  winsize size = {};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 // Interrupt and termination end the loop between two looks, with status 0.

@@ -5,18 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 
 namespace swaplock {
-namespace {
-
-// Characters, not bytes: UTF-8 continuation bytes take no place.
-size_t Width(absl::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(),
-      [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-}  // namespace
 
 std::string Printable(absl::string_view text) {
   std::string printable(text);
@@ -25,6 +16,30 @@ std::string Printable(absl::string_view text) {
     if (byte < 0x20 || byte == 0x7f) c = '?';
   }
   return printable;
+}
+
+size_t CharactersIn(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(),
+      [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string Wrapped(absl::string_view text, absl::string_view first,
+                    absl::string_view next, size_t max_width) {
+  std::string out;
+  std::string line(first);
+  size_t words = 0;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (max_width > 0 && words > 0 &&
+        CharactersIn(line) + 1 + CharactersIn(word) > max_width) {
+      absl::StrAppend(&out, line, "\n");
+      line = std::string(next);
+      words = 0;
+    }
+    absl::StrAppend(&line, words > 0 ? " " : "", word);
+    ++words;
+  }
+  return absl::StrCat(out, line, "\n");
 }
 
 std::string FormatNs(uint64_t ns) {
@@ -61,13 +76,14 @@ std::string TextTable::Render(absl::string_view indent,
   std::vector<size_t> widths(titles_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], Width(row[i]));
+      widths[i] = std::max(widths[i], CharactersIn(row[i]));
     }
   }
   const auto total_width = [&] {
     size_t total = indent.size();
     for (size_t i = 0; i < widths.size(); ++i) {
-      if (widths[i] > 0) total += std::max(widths[i], Width(titles_[i])) + 2;
+      if (widths[i] == 0) continue;
+      total += std::max(widths[i], CharactersIn(titles_[i])) + 2;
     }
     return total - std::min<size_t>(total, 2);  // none after the last column
   };
@@ -86,8 +102,8 @@ std::string TextTable::Render(absl::string_view indent,
     bool first = true;
     for (size_t i = 0; i < cells.size(); ++i) {
       if (widths[i] == 0) continue;
-      const size_t width = std::max(widths[i], Width(titles_[i]));
-      const std::string blanks(width - Width(cells[i]), ' ');
+      const size_t width = std::max(widths[i], CharactersIn(titles_[i]));
+      const std::string blanks(width - CharactersIn(cells[i]), ' ');
       if (!first) line.append("  ");
       first = false;
       absl::StrAppend(&line, aligns_[i] == Align::kRight ? blanks : "",

@@ -39,6 +39,15 @@ class TextTable {
 // The text without control characters.
 std::string Printable(absl::string_view text);
 
+// Characters, not bytes: UTF-8 continuation bytes take no place.
+size_t CharactersIn(absl::string_view text);
+
+// The text as lines of at most `max_width` characters, unless that is 0, broken
+// at blanks; the first begins with `first`, the others with `next`, both of
+// which count. A word longer than a line stays whole.
+std::string Wrapped(absl::string_view text, absl::string_view first,
+                    absl::string_view next, size_t max_width);
+
 // A duration with three significant digits and its unit: "0", "812ns",
 // "1.50us", "12.0ms", "3.21s", "1234s".
 std::string FormatNs(uint64_t ns);

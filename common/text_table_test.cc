@@ -63,5 +63,13 @@ TEST(TextTableTest, ANarrowTableDoesWithoutWhatMattersLeast) {
             "zram  407ms\n");
 }
 
+TEST(TextTableTest, WrapsAtBlanks) {
+  EXPECT_EQ(Wrapped("one two three", "a: ", "   ", 10),
+            "a: one two\n   three\n");
+  EXPECT_EQ(Wrapped("one two three", "a: ", "   ", 0), "a: one two three\n");
+  EXPECT_EQ(Wrapped("overlong it", "", "  ", 4), "overlong\n  it\n");
+  EXPECT_EQ(Wrapped("", "a:", "", 4), "a:\n");
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/text_table.h"
@@ -63,35 +62,6 @@ constexpr size_t kContextColumns = 100;
 std::string NamedValue(absl::string_view name, uint64_t value) {
   const auto [what, amount] = ReadableNumber(name, value);
   return absl::StrCat(what, " ", amount);
-}
-
-// UTF-8 continuation bytes take no place.
-size_t CharactersIn(absl::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(),
-      [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-// The text as lines of at most `max_width` characters, unless that is 0, broken
-// at blanks; the later ones begin with `indent` and two blanks. A word longer
-// than a line stays whole.
-std::string Wrapped(absl::string_view text, absl::string_view indent,
-                    size_t max_width) {
-  std::string out;
-  std::string line(text.substr(0, indent.size()));
-  size_t words = 0;
-  for (const absl::string_view word :
-       absl::StrSplit(text.substr(indent.size()), ' ')) {
-    if (max_width > 0 && words > 0 &&
-        CharactersIn(line) + 1 + CharactersIn(word) > max_width) {
-      absl::StrAppend(&out, line, "\n");
-      line = absl::StrCat(indent, "  ");
-      words = 0;
-    }
-    absl::StrAppend(&line, words > 0 ? " " : "", word);
-    ++words;
-  }
-  return absl::StrCat(out, line, "\n");
 }
 
 // "  title: a, b, c" in lines of kContextColumns; nothing if there are no
@@ -367,8 +337,8 @@ std::string HoldExplanation(const Hold& hold, absl::string_view indent,
   const auto line = [&](absl::string_view label, absl::string_view value) {
     if (value.empty()) return;
     absl::StrAppend(&text,
-                    Wrapped(absl::StrCat(indent, label, ": ", Printable(value)),
-                            indent, max_width));
+                    Wrapped(absl::StrCat(label, ": ", Printable(value)), indent,
+                            absl::StrCat(indent, "  "), max_width));
   };
   std::vector<std::string> parts;
   for (const auto& [name, ns] :
