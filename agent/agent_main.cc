@@ -15,8 +15,11 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "agent/bpf_source.h"
+#include "agent/cut_event.h"
 #include "agent/identity.h"
+#include "agent/local_server.h"
 #include "agent/privileges.h"
 #include "agent/replay_source.h"
 #include "agent/spool.h"
@@ -59,6 +62,9 @@ ABSL_FLAG(std::string, print, "",
           "write windows to stdout: text (also a bare --print) or json, one "
           "line each");
 ABSL_FLAG(std::string, record, "", "file that windows are appended to");
+ABSL_FLAG(std::string, listen, "",
+          "unix:PATH of a socket for programs of this host that want the "
+          "windows as they come (swaplock record --agent); empty: none");
 ABSL_FLAG(std::string, replay, "",
           "file to take windows from, instead of this kernel");
 ABSL_FLAG(double, replay_speed, 0,
@@ -176,15 +182,16 @@ std::string FlagError() {
   if (std::string error = TextError(); !error.empty()) return error;
   if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
       absl::GetFlag(FLAGS_record).empty() &&
-      absl::GetFlag(FLAGS_state_dir).empty()) {
-    return "nowhere to put windows: give --server, --print, --record or "
-           "--state_dir";
+      absl::GetFlag(FLAGS_state_dir).empty() &&
+      absl::GetFlag(FLAGS_listen).empty()) {
+    return "nowhere to put windows: give --server, --print, --record, "
+           "--listen or --state_dir";
   }
   return "";
 }
 
 absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
-    const WindowKey& identity, const StopEvent& stop) {
+    const WindowKey& identity, const StopEvent& stop, const CutEvent& cut) {
   const std::string replay = absl::GetFlag(FLAGS_replay);
   if (!replay.empty()) {
     return ReplaySource::Open(replay, absl::GetFlag(FLAGS_replay_speed), stop);
@@ -200,6 +207,7 @@ absl::StatusOr<std::unique_ptr<WindowSource>> MakeSource(
   options.probe_zram_devices = absl::GetFlag(FLAGS_probe_zram_devices);
   options.without = absl::GetFlag(FLAGS_without);
   options.cpu_budget = absl::GetFlag(FLAGS_cpu_budget) / 100;
+  options.cut = &cut;
   return MakeBpfSource(options, stop);
 }
 
@@ -307,11 +315,27 @@ struct Sinks {
   std::unique_ptr<RecordWriter> record;
   std::unique_ptr<Spool> spool;
   std::unique_ptr<Uplink> uplink;  // uses the spool: destroyed first
+  std::unique_ptr<LocalServer> local;
   Printer printer;
 };
 
-absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
+absl::StatusOr<std::unique_ptr<LocalServer>> Listen(const CutEvent& cut) {
+  LocalServer::Options options;
+  options.address = absl::GetFlag(FLAGS_listen);
+  options.agent_version = std::string(kVersion);
+  options.interval = absl::GetFlag(FLAGS_interval);
+  if (absl::GetFlag(FLAGS_replay).empty()) options.cut = &cut;
+  return LocalServer::Start(options);
+}
+
+absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity,
+                                const CutEvent& cut) {
   Sinks sinks;
+  if (!absl::GetFlag(FLAGS_listen).empty()) {
+    absl::StatusOr<std::unique_ptr<LocalServer>> local = Listen(cut);
+    if (!local.ok()) return local.status();
+    sinks.local = *std::move(local);
+  }
   if (const std::string path = absl::GetFlag(FLAGS_record); !path.empty()) {
     absl::StatusOr<std::unique_ptr<RecordWriter>> record =
         RecordWriter::Open(path);
@@ -358,13 +382,16 @@ bool Deliver(const Window& window, Sinks* sinks) {
     if (!status.ok()) Log(LogLevel::kError, status.ToString());
     if (sinks->uplink != nullptr) sinks->uplink->Wake();
   }
+  if (sinks->local != nullptr) sinks->local->Publish(window);
   return sinks->printer.Print(window) || sinks->record != nullptr ||
-         sinks->spool != nullptr;
+         sinks->spool != nullptr || sinks->local != nullptr;
 }
 
 void DropPrivileges() {
+  const std::string listen = absl::GetFlag(FLAGS_listen);
   const absl::StatusOr<std::string> left = KeepOnly(NeededCapabilities(
-      {absl::GetFlag(FLAGS_record), absl::GetFlag(FLAGS_state_dir)}));
+      {absl::GetFlag(FLAGS_record), absl::GetFlag(FLAGS_state_dir),
+       std::string(absl::StripPrefix(listen, "unix:"))}));
   if (left.ok()) {
     Log(LogLevel::kInfo,
         absl::StrCat("capabilities kept: ", left->empty() ? "none" : *left));
@@ -376,12 +403,14 @@ void DropPrivileges() {
 int Run(const StopEvent& stop) {
   absl::StatusOr<WindowKey> identity = Identity();
   if (!identity.ok()) return Fail("start", identity.status());
+  const absl::StatusOr<std::unique_ptr<CutEvent>> cut = CutEvent::Create();
+  if (!cut.ok()) return Fail("start", cut.status());
   absl::StatusOr<std::unique_ptr<WindowSource>> source =
-      MakeSource(*identity, stop);
+      MakeSource(*identity, stop, **cut);
   if (!source.ok()) return Fail("start", source.status());
   // The probes are attached, and no other thread has begun.
   DropPrivileges();
-  absl::StatusOr<Sinks> sinks = OpenSinks(*identity);
+  absl::StatusOr<Sinks> sinks = OpenSinks(*identity, **cut);
   if (!sinks.ok()) return Fail("start", sinks.status());
 
   const bool replay = !absl::GetFlag(FLAGS_replay).empty();
