@@ -48,12 +48,29 @@ int Top(const Words& words);
 // What the server says of kernels against each other.
 int Verdicts(const Words& words);
 
+// Runs a command while the locks are measured, into a file. Returns the
+// command's own exit status if that is not 0.
+int RecordCommand(const Words& words);
+
+// One file of several.
+int Merge(const Words& words);
+
+// A record file as lines of JSON, and back.
+int Convert(const Words& words);
+
 // What can be measured on this host and what to do about the rest: 0 when holds
 // are measured, 1 when only part is, kExitUnavailable when nothing is.
 int Doctor(const Words& words);
 
+// What record files say of runs: kExitConfig for a file that cannot be used.
+int Report(const Words& words);
+
 // Makes certificates for a small site: cli/certs.h.
 int Certs(const Words& words);
+
+// Recorded runs on two sides: 1 when something judged got worse and
+// --fail_on_regression was given; kExitConfig when they cannot be compared.
+int Compare(const Words& words);
 
 // Tasks at different priorities use zswap or zram together; prints what each
 // kind felt and writes it where kResultFileVariable says. kExitUnavailable if
