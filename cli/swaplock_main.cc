@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
@@ -89,20 +90,26 @@ Arguments TakeApart(const Subcommand& subcommand,
     }
     if (!absl::ConsumePrefix(&argument, "--")) argument.remove_prefix(1);
     const size_t equals = argument.find('=');
-    const absl::string_view name = argument.substr(0, equals);
+    // "--fail-on-regression" is "--fail_on_regression".
+    const std::string name =
+        absl::StrReplaceAll(argument.substr(0, equals), {{"-", "_"}});
     if (name == "help" || name == "h") {
       out.help = true;
       continue;
     }
     const absl::CommandLineFlag* flag =
         Has(subcommand.flags, name) ? absl::FindCommandLineFlag(name) : nullptr;
-    const bool negated = flag == nullptr && absl::StartsWith(name, "no") &&
-                         Has(subcommand.flags, name.substr(2));
+    const bool negated =
+        flag == nullptr && absl::StartsWith(name, "no") &&
+        Has(subcommand.flags, absl::string_view(name).substr(2));
     if (flag == nullptr && !negated) {
       out.error = absl::StrCat("it has no flag ", arguments[i]);
       return out;
     }
-    std::string whole = arguments[i];
+    std::string whole = absl::StrCat("--", name);
+    if (equals != absl::string_view::npos) {
+      absl::StrAppend(&whole, argument.substr(equals));
+    }
     if (!negated && equals == absl::string_view::npos &&
         !flag->IsOfType<bool>()) {
       if (i + 1 == arguments.size()) {
