@@ -108,14 +108,19 @@ std::string Host(const RecordedRun& run) {
                       Memory(environment.memory_bytes));
 }
 
-// Of the cells that counted anything: "zstd (zram)".
+// Of the cells that counted anything, "zstd (zram)", or what the command says.
 std::string Codecs(const RecordedRun& run) {
   std::set<std::string> codecs;
   for (const auto& [key, cell] : run.cells) {
     if (cell.Empty() || key.algorithm.empty()) continue;
     codecs.insert(absl::StrCat(key.algorithm, " (", Name(key.subsystem), ")"));
   }
-  return codecs.empty() ? "not known" : absl::StrJoin(codecs, ", ");
+  if (!codecs.empty()) return absl::StrJoin(codecs, ", ");
+  if (run.end.has_value()) {
+    const auto said = run.end->result.facts.find("codec");
+    if (said != run.end->result.facts.end()) return said->second;
+  }
+  return "not known";
 }
 
 std::string Swap(const RecordedRun& run) {

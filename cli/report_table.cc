@@ -227,7 +227,7 @@ std::string Rendered(const Cells& titles, const std::vector<Cells>& rows,
     table.AddColumn(title, TextTable::Align::kRight);
   }
   for (const Cells& row : rows) table.AddRow(row);
-  const std::string text = table.Render("  ");
+  std::string text = table.Render("  ");
   if (headings.empty()) return text;
   std::string out;
   size_t heading = 0;

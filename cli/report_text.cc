@@ -131,6 +131,10 @@ std::string TablesText(const RunGroup& group, const ReportForm& form) {
     for (const GroupNumbers& numbers : all) {
       if (numbers.subject.kind == kind) of_kind.push_back(numbers);
     }
+    if (of_kind.empty() && kind == Kind::kLock) {
+      absl::StrAppend(&text, "\n", TitleOf(kind),
+                      "\n  No hold and no wait was seen.\n");
+    }
     if (of_kind.empty()) continue;
     absl::StrAppend(&text, "\n", TitleOf(kind), "\n",
                     SubjectTable(of_kind, {form.width, form.mail}));

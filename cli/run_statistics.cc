@@ -121,16 +121,20 @@ class Values {
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// How long the command's own measurements took: as it says, else all its time.
+// How long the command's own measurements took: as it says, else as long as it
+// ran itself, which bounds what it says when it was ended early.
 double MeasurementSeconds(const RecordedRun& run) {
-  double seconds = 0;
+  const double whole = Seconds(run.duration_ns());
   const auto& facts = run.end->result.facts;
-  const auto said = facts.find("seconds");
-  if (said != facts.end() && absl::SimpleAtod(said->second, &seconds) &&
-      std::isfinite(seconds) && seconds > 0) {
-    return seconds;
+  for (const char* name : {"ran_seconds", "seconds"}) {
+    double seconds = 0;
+    const auto said = facts.find(name);
+    if (said != facts.end() && absl::SimpleAtod(said->second, &seconds) &&
+        seconds > 0) {  // no NaN is
+      return whole > 0 ? std::min(seconds, whole) : seconds;
+    }
   }
-  return Seconds(run.duration_ns());
+  return whole;
 }
 
 std::optional<double> ExactDeviationNs(const Measurement& measurement) {
