@@ -214,6 +214,14 @@ bool IsSetting(absl::string_view name) {
   return false;
 }
 
+Trait::Rule FactRule(absl::string_view name) {
+  // Repetitions may have seeds of their own.
+  if (name == "seed") return Trait::Rule::kMay;
+  // A holder that is made slow on purpose is what is compared.
+  if (name == "slow_holder_ms") return Trait::Rule::kBySide;
+  return Trait::Rule::kMatches;
+}
+
 std::string ContextFact(const RecordedRun& run, const std::string& name) {
   const auto fact = run.context.facts.find(name);
   return fact == run.context.facts.end() ? "" : fact->second;
@@ -285,7 +293,7 @@ Grounds GroundsOf(const Runs& base, const Runs& newer,
   for (const std::string& name : facts) {
     grounds.workload.push_back(examiner.Examine(
         name, [&name](const RecordedRun& run) { return Fact(run, name); },
-        name == "seed" ? Trait::Rule::kMay : Trait::Rule::kMatches));
+        FactRule(name)));
   }
   grounds.refusals = examiner.TakeRefusals();
   grounds.changed_too = ChangesOf(base, newer, all);

@@ -36,10 +36,11 @@ struct Grounds {
 
 // Sides differ in kernel, variant, preemption and what comes with them. They
 // may not differ in how the workload says it was set up (where it says nothing,
-// in the command; its seed aside), in architecture, CPUs, memory (by more than
-// a tenth), codec, swap back end or vm.page-cluster, nor may the runs of one
-// side among themselves. What a side does not know is not held against it, and
-// settings of the names in `may_differ` only have to be one on each side.
+// in the command; its seed and a holder that it slows on purpose aside), in
+// architecture, CPUs, memory (by more than a tenth), codec, swap back end or
+// vm.page-cluster, nor may the runs of one side among themselves. What a side
+// does not know is not held against it, and settings of the names in
+// `may_differ` only have to be one on each side.
 Grounds GroundsOf(const Runs& base, const Runs& newer,
                   const std::set<std::string>& may_differ);
 

@@ -225,10 +225,8 @@ TEST(ComparisonTest, RefusesWhatIsNotComparableAndSaysWhy) {
        [](RecordedRun* run) { run->begin.environment.page_cluster = 3; }},
       {"workers: 4 and 48",
        [](RecordedRun* run) { run->end->result.facts["workers"] = "48"; }},
-      {"slow_holder_ms: none and 50",
-       [](RecordedRun* run) {
-         run->end->result.facts["slow_holder_ms"] = "50";
-       }},
+      {"pause_us: none and 50",
+       [](RecordedRun* run) { run->end->result.facts["pause_us"] = "50"; }},
       {"command: swaplock workload zram-inversion and fio x",
        [](RecordedRun* run) {
          run->begin.command = {"fio", "x"};
@@ -271,6 +269,15 @@ TEST(ComparisonTest, RefusesWhatIsNotComparableAndSaysWhy) {
     differ.may_differ = {reason.substr(0, reason.find(':'))};
     EXPECT_EQ(CompareRuns(base, newer, differ).finding, Finding::kWorse);
   }
+}
+
+TEST(ComparisonTest, APositiveControlMayDifferInItsSlowHolder) {
+  std::vector<RecordedRun> newer = InvertedRuns();
+  for (RecordedRun& run : newer) {
+    run.end->result.facts["slow_holder_ms"] = "50";
+    run.end->result.facts["seed"] = absl::StrCat(run.begin.repetition);
+  }
+  EXPECT_EQ(CompareRuns(QuietRuns(), newer).finding, Finding::kWorse);
 }
 
 TEST(ComparisonTest, RunsOfOneSideMustBeAlike) {

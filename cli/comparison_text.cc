@@ -86,7 +86,9 @@ std::string Change(const ComparedOutcome& row) {
   const std::optional<Spread> from = SpreadOf(row.base);
   const std::optional<Spread> to = SpreadOf(row.newer);
   if (!from.has_value() || !to.has_value()) return "";
-  return PrintedChange(from->median, to->median);
+  const std::string change = PrintedChange(from->median, to->median);
+  // Which way it went has been rounded away.
+  return change == "+0.0%" || change == "-0.0%" ? "0.0%" : change;
 }
 
 std::string P(const ComparedOutcome& row) {
@@ -114,6 +116,11 @@ struct Line {
   std::vector<std::string> cells;
 };
 
+bool IsTested(const Comparison& comparison) {
+  return comparison.finding != Finding::kNotEnoughRuns &&
+         comparison.finding != Finding::kNotComparable;
+}
+
 std::vector<Line> LinesOf(const Comparison& comparison, const TextForm& form) {
   std::vector<Line> lines;
   std::string base = comparison.base_title;
@@ -122,8 +129,7 @@ std::vector<Line> LinesOf(const Comparison& comparison, const TextForm& form) {
     base = "base";
     newer = "new";
   }
-  const bool tested = comparison.finding != Finding::kNotEnoughRuns &&
-                      comparison.finding != Finding::kNotComparable;
+  const bool tested = IsTested(comparison);
   lines.push_back(
       {"", {Ascii(base), Ascii(newer), "change", tested ? "p " : ""}});
   for (const ComparedSubject& subject : comparison.subjects) {
@@ -269,6 +275,7 @@ std::string MadeUnder(const Comparison& comparison, const TextForm& form) {
 
 size_t JudgedTests(const Comparison& comparison) {
   size_t count = 0;
+  if (!IsTested(comparison)) return 0;
   for (const ComparedSubject& subject : comparison.subjects) {
     for (const ComparedOutcome& row : subject.outcomes) {
       if (row.judged && row.judgement.p.has_value()) ++count;
