@@ -143,7 +143,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   absl::Status Append(const Record& record) {
-    const absl::Status status =
+    absl::Status status =
         std::visit([&](const auto& r) { return writer_->Append(r); }, record);
     if (status.ok()) empty_ = false;
     return status;
@@ -269,14 +269,15 @@ int ExitStatusOf(const RunEnd& end) {
 void Summarise(const RunBegin& begin, const RunOutcome& outcome,
                Teller* teller) {
   const RunEnd& end = outcome.end;
-  std::string line = absl::StrCat(
+  const uint64_t written = outcome.totals.windows() - outcome.windows_lost;
+  const std::string line = absl::StrCat(
       begin.name, begin.variant.empty() ? "" : " ", begin.variant, " run ",
       begin.repetition, " ended ",
       end.signal != 0 ? absl::StrCat("by signal ", end.signal)
                       : absl::StrCat("with status ", end.exit_status),
       " after ",
       absl::StrFormat("%.1fs", absl::ToDoubleSeconds(outcome.length)), ", ",
-      outcome.totals.windows() - outcome.windows_lost, " windows");
+      written, written == 1 ? " window" : " windows");
   teller->Say(line);
   if (outcome.totals.windows() > 0) teller->Say(outcome.totals.Summary());
   if (!end.error.empty()) teller->Wrong(end.error);
@@ -360,10 +361,11 @@ int RecordCommand(const Words& words) {
   }
 
   // Before this process changes in any way.
-  std::vector<std::vector<std::string>> environments;
-  for (int i = 0; i < absl::GetFlag(FLAGS_repeat); ++i) {
-    environments.push_back({absl::StrCat(
-        kResultFileVariable, "=", (*results)->File(static_cast<size_t>(i)))});
+  std::vector<std::vector<std::string>> environments(
+      static_cast<size_t>(absl::GetFlag(FLAGS_repeat)));
+  for (size_t i = 0; i < environments.size(); ++i) {
+    environments[i] = {
+        absl::StrCat(kResultFileVariable, "=", (*results)->File(i))};
   }
   auto commands = HeldCommand::Fork(command, environments);
   if (!commands.ok()) return fail(commands.status(), kExitUnavailable);
