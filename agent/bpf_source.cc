@@ -110,6 +110,7 @@ class BpfSource : public WindowSource {
     if (changed && modules_changed_) {
       Load();
     } else if (changed) {
+      if (zswap_switched_) SwitchZswap();
       FindLocks();
     }
     return window;
@@ -118,6 +119,7 @@ class BpfSource : public WindowSource {
  private:
   void Load() {
     modules_changed_ = false;
+    zswap_switched_ = false;
     names_.ForgetFunctions();
     sampler_.reset();
     builder_.Restart();
@@ -143,6 +145,10 @@ class BpfSource : public WindowSource {
     if (!failure_.empty()) Log(LogLevel::kWarning, failure_);
     kernel_window_ = 1;
     devices_ = ReadZramDevices();
+    loaded_ = plan_;
+    zswap_on_ = ZswapEnabled() || ZswapHoldsPages();
+    zswap_idle_looks_ = 0;
+    if (!zswap_on_) plan_ = WithoutZswap(loaded_);
     if (sampler_ == nullptr) return;
     cpu_offsets_.clear();
     for (int cpu = 0; cpu < sampler_->cpus(); ++cpu) {
@@ -169,6 +175,36 @@ class BpfSource : public WindowSource {
     FindLocks();
     BeginWindow();
     sampler_->Attach();
+    if (zswap_on_) sampler_->SetZswapOn(true);
+  }
+
+  // Whether zswap has come into use, and its hooks are now attached; or is no
+  // longer, for two looks, so that what was under way has ended.
+  bool ZswapSwitched() {
+    if (sampler_ == nullptr || !CountsHolds(loaded_.zswap_hold)) return false;
+    if (!zswap_on_) {
+      if (!ZswapEnabled()) return false;
+      // Before the window ends: the next one misses nothing, this one says that
+      // it does not measure zswap.
+      sampler_->SetZswapOn(true);
+      return true;
+    }
+    if (ZswapEnabled() || ZswapHoldsPages()) {
+      zswap_idle_looks_ = 0;
+      return false;
+    }
+    return ++zswap_idle_looks_ >= 2;
+  }
+
+  // Between two windows.
+  void SwitchZswap() {
+    zswap_switched_ = false;
+    zswap_idle_looks_ = 0;
+    zswap_on_ = !zswap_on_;
+    if (!zswap_on_) sampler_->SetZswapOn(false);
+    plan_ = zswap_on_ ? loaded_ : WithoutZswap(loaded_);
+    zswap_pools_.clear();
+    LookForZswapPools();
   }
 
   // Trial probes are empty programs, so what a kernel takes of ours is known
@@ -329,7 +365,7 @@ class BpfSource : public WindowSource {
   // Those of an old compressor are dropped at once: their memory becomes other
   // things' when their last page is gone.
   bool ZswapChanged() {
-    if (sampler_ == nullptr) return false;
+    if (sampler_ == nullptr || !zswap_on_) return false;
     if (zswap_algorithm_ != ZswapAlgorithm()) {
       zswap_pools_.clear();
       LookForZswapPools();
@@ -365,7 +401,8 @@ class BpfSource : public WindowSource {
   bool HostChanged() {
     modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
                        btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
-    const bool zswap = ZswapChanged();
+    if (ZswapSwitched()) zswap_switched_ = true;
+    const bool zswap = ZswapChanged() || zswap_switched_;
     const bool learned = LearnedLocks() || UnknownCompressor() || zswap;
     return learned || modules_changed_ || devices_ != ReadZramDevices();
   }
@@ -544,7 +581,8 @@ class BpfSource : public WindowSource {
   TopHolds top_;
   ContextTracker context_;
   KernelSymbols symbols_;
-  Plan plan_;
+  Plan loaded_;                           // what the kernel took
+  Plan plan_;                             // what of it is in use
   std::unique_ptr<HoldSampler> sampler_;  // null: nothing can be measured
   HoldSampler::Calibration calibration_;
   std::optional<TimingBudget> budget_;  // set when sampler_ is
@@ -563,6 +601,9 @@ class BpfSource : public WindowSource {
   bool btf_zram_ = false;
   bool btf_zsmalloc_ = false;
   bool modules_changed_ = false;
+  bool zswap_on_ = false;
+  bool zswap_switched_ = false;
+  int zswap_idle_looks_ = 0;
 
   uint32_t kernel_window_ = 1;
   uint64_t seq_ = 0;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +58,13 @@ std::string VerifierSays(absl::string_view log) {
     if (!line.empty() && !absl::StartsWith(line, "libbpf: ")) found = line;
   }
   return found.empty() ? "" : absl::StrCat(", the verifier says: ", found);
+}
+
+uint64_t MonotonicNs() {
+  timespec t = {};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(t.tv_nsec);
 }
 
 size_t PageUp(size_t bytes) {
@@ -294,25 +302,61 @@ absl::Status HoldSampler::MapMemory() {
   return absl::OkStatus();
 }
 
+void HoldSampler::AttachOne(const Attachment& a) {
+  bpf_program* program =
+      bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
+  if (program == nullptr || !bpf_program__autoload(program)) return;
+  const bool kretprobe = a.kind == ProbeKind::kKretprobe;
+  bpf_link* link =
+      kretprobe || a.kind == ProbeKind::kKprobe
+          ? bpf_program__attach_kprobe(program, kretprobe, a.target.c_str())
+          : bpf_program__attach(program);
+  if (link == nullptr) {
+    refused_.emplace_back(a.program, absl::StrCat("attach ", a.Probe(), ": ",
+                                                  strerrorname_np(errno)));
+    return;
+  }
+  skeleton_->links[a.program] = link;
+}
+
 void HoldSampler::Attach() {
   for (const Attachment& a : plan_.attachments) {
     if (a.program == "disk_seen") continue;  // by WatchDisks, for a moment
-    bpf_program* program =
-        bpf_object__find_program_by_name(skeleton_->s->obj, a.program.c_str());
-    if (program == nullptr || !bpf_program__autoload(program)) continue;
-    const bool kretprobe = a.kind == ProbeKind::kKretprobe;
-    bpf_link* link =
-        kretprobe || a.kind == ProbeKind::kKprobe
-            ? bpf_program__attach_kprobe(program, kretprobe, a.target.c_str())
-            : bpf_program__attach(program);
-    if (link == nullptr) {
-      refused_.emplace_back(a.program, absl::StrCat("attach ", a.Probe(), ": ",
-                                                    strerrorname_np(errno)));
-      continue;
-    }
-    skeleton_->links[a.program] = link;
+    if (!ServesZswap(a)) AttachOne(a);
   }
-  *const_cast<volatile __u32*>(&skeleton_->s->bss->armed) = 1;
+  auto* bss = skeleton_->s->bss;
+  const auto attached = [this](const char* program) {
+    return skeleton_->links.count(program) > 0;
+  };
+  // See the rows of lock_catalog.cc that are told by others.
+  sl_op get_op = SL_OP_ANY;
+  if (plan_.SplitStreams()) {
+    get_op = SL_OP_STORE;
+  } else if (attached("zram_compress") || attached("zram_compress_k")) {
+    get_op = SL_OP_LOAD;
+  }
+  *const_cast<volatile __u32*>(&bss->zram_get_op) = get_op;
+  *const_cast<volatile __u64*>(&bss->armed_ns[SL_CLASS_ZRAM]) = MonotonicNs();
+}
+
+void HoldSampler::SetZswapOn(bool on) {
+  auto* armed_ns =
+      const_cast<volatile __u64*>(&skeleton_->s->bss->armed_ns[SL_CLASS_ZSWAP]);
+  if (on) {
+    for (const Attachment& a : plan_.attachments) {
+      if (ServesZswap(a)) AttachOne(a);
+    }
+    *armed_ns = MonotonicNs();
+    return;
+  }
+  *armed_ns = 0;
+  for (const Attachment& a : plan_.attachments) {
+    if (!ServesZswap(a)) continue;
+    const auto link = skeleton_->links.find(a.program);
+    if (link == skeleton_->links.end()) continue;
+    bpf_link__destroy(link->second);
+    skeleton_->links.erase(link);
+  }
 }
 
 sl_cell HoldSampler::ReadCell(int index, uint32_t window) {
@@ -438,7 +482,8 @@ absl::StatusOr<HoldSampler::Calibration> HoldSampler::Calibrate() {
   if (!bpf_program__autoload(program)) {
     return absl::UnavailableError("this kernel did not take the program");
   }
-  volatile __u32* armed = const_cast<volatile __u32*>(&bss->armed);
+  volatile __u64* armed =
+      const_cast<volatile __u64*>(&bss->armed_ns[SL_CLASS_ZRAM]);
   std::vector<uint64_t> clock, cost, hold;
   *armed = 1;
   for (size_t i = 0; i < kRuns; ++i) {

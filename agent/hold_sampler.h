@@ -36,8 +36,11 @@ class HoldSampler {
   HoldSampler(const HoldSampler&) = delete;
   HoldSampler& operator=(const HoldSampler&) = delete;
 
-  // Attaches every loaded program; from here on cells count.
+  // Attaches every loaded program but those that serve zswap alone; from here
+  // on cells count.
   void Attach();
+  // Attaches those, or detaches them. What is under way then is not counted.
+  void SetZswapOn(bool on);
 
   // Programs of the plan that could not be loaded or attached after all, by
   // name of the program, with the reason.
@@ -131,6 +134,7 @@ class HoldSampler {
                     int cells_per_cpu,
                     const std::vector<std::string>& leave_out);
   absl::Status MapMemory();
+  void AttachOne(const Attachment& attachment);
 
   Plan plan_;
   std::unique_ptr<Skeleton> skeleton_;

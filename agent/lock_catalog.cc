@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -34,6 +35,8 @@ struct Row {
   } prefer = kTrampoline;
   // Of the twin; the default goes with `kind`.
   ProbeKind twin = ProbeKind::kTracepoint;
+  // Whether the rows before it tell as much, so that it need not be there.
+  bool (*told)(const std::vector<Attachment>& taken) = nullptr;
 
   ProbeKind TwinKind() const {
     if (twin != ProbeKind::kTracepoint) return twin;
@@ -44,6 +47,23 @@ struct Row {
 
 constexpr ProbeKind kFentry = ProbeKind::kFentry;
 constexpr ProbeKind kFexit = ProbeKind::kFexit;
+
+bool Has(const std::vector<Attachment>& attachments,
+         absl::string_view program) {
+  return std::any_of(attachments.begin(), attachments.end(),
+                     [&](const Attachment& a) { return a.program == program; });
+}
+
+// One stream that was seen to be got: what does not compress reads.
+bool ReadsAreTheRest(const std::vector<Attachment>& taken) {
+  return Has(taken, "zram_get") &&
+         (Has(taken, "zram_compress") || Has(taken, "zram_compress_k"));
+}
+
+// Streams of their own for writes and for reads say which it is.
+bool StreamsTell(const std::vector<Attachment>& taken) {
+  return Has(taken, "zram_get") && Has(taken, "zram_read_get");
+}
 
 // drivers/block/zram/zcomp.c; the sysfs files are those of
 // https://docs.kernel.org/admin-guide/blockdev/zram.html. The twin of the get
@@ -60,7 +80,6 @@ const std::vector<Row>& ZramRows() {
        kFentry,
        {"zcomp_stream_put", "zcomp_cstrm_put"},
        Row::kRequired},
-      {"zram_compress", kFentry, {"zcomp_compress"}, Row::kOptional},
       {"zram_recompress_begin", kFentry, {"recompress_store"}, Row::kOptional},
       {"zram_recompress_end", kFexit, {"recompress_store"}, Row::kOptional},
       {"zram_writeback_begin", kFentry, {"writeback_store"}, Row::kOptional},
@@ -72,7 +91,14 @@ const std::vector<Row>& ZramRows() {
 // One stream: its holder is alone also when it reads.
 const std::vector<Row>& ZramOneStreamRows() {
   static const auto* const rows = new std::vector<Row>{
-      {"zram_decompress", kFentry, {"zcomp_decompress"}, Row::kOptional},
+      {"zram_compress", kFentry, {"zcomp_compress"}, Row::kOptional},
+      {"zram_decompress",
+       kFentry,
+       {"zcomp_decompress"},
+       Row::kOptional,
+       Row::kTrampoline,
+       ProbeKind::kKprobe,
+       ReadsAreTheRest},
   };
   return *rows;
 }
@@ -92,11 +118,20 @@ const std::vector<Row>& ZramReadRows() {
        {"zcomp_dstrm_put"},
        Row::kRequired,
        Row::kKprobe},
+      {"zram_compress",
+       kFentry,
+       {"zcomp_compress"},
+       Row::kOptional,
+       Row::kTrampoline,
+       ProbeKind::kKprobe,
+       StreamsTell},
       {"zram_decompress",
        kFentry,
        {"zcomp_decompress"},
        Row::kOptional,
-       Row::kKprobe},
+       Row::kKprobe,
+       ProbeKind::kKprobe,
+       StreamsTell},
   };
   return *rows;
 }
@@ -220,6 +255,7 @@ class Planner {
     bool complete = true;
     for (const std::vector<Row>& rows : groups) {
       for (const Row& row : rows) {
+        if (row.told != nullptr && row.told(taken)) continue;
         std::optional<Attachment> a = Choose(row);
         if (a.has_value()) {
           taken.push_back(*std::move(a));
@@ -269,9 +305,7 @@ class Planner {
   // work must be seen.
   bool Complete(const std::vector<Attachment>& taken) {
     const auto has = [&taken](absl::string_view program) {
-      return std::any_of(taken.begin(), taken.end(), [&](const Attachment& a) {
-        return a.program == program;
-      });
+      return Has(taken, program);
     };
     if (!has("zram_get_k") && !has("zram_read_get_k")) return true;
     if ((has("zram_compress") || has("zram_compress_k")) &&
@@ -443,8 +477,34 @@ std::string Attachment::Probe() const {
 }
 
 bool Plan::Attaches(absl::string_view program) const {
-  return std::any_of(attachments.begin(), attachments.end(),
-                     [&](const Attachment& a) { return a.program == program; });
+  return Has(attachments, program);
+}
+
+bool ServesZswap(const Attachment& attachment) {
+  return absl::StartsWith(attachment.program, "zswap_");
+}
+
+Plan WithoutZswap(const Plan& plan) {
+  Plan out = plan;
+  if (!CountsHolds(plan.zswap_hold)) return out;  // no hooks of its own
+  out.zswap_hold = Tier::kUnspecified;
+  out.zswap_latency = Tier::kUnspecified;
+  out.attachments.clear();
+  for (const Attachment& a : plan.attachments) {
+    if (!ServesZswap(a)) {
+      out.attachments.push_back(a);
+      continue;
+    }
+    for (Probe& probe : out.probes) {
+      if (probe.name != a.Probe()) continue;
+      probe.state = ProbeState::kNotNeeded;
+      probe.reason = "zswap is off";
+    }
+  }
+  out.not_measured.push_back(
+      "zswap: it is off and holds no page; it is looked for again each "
+      "second.");
+  return out;
 }
 
 SharedBy ReadingStreamSharedBy(const KernelSymbols& symbols) {

@@ -73,6 +73,13 @@ struct Plan {
   bool Attaches(absl::string_view program) const;
 };
 
+// Whether a program serves zswap alone. Such are attached while zswap is in use
+// only: some sit on functions that zram calls for every page.
+bool ServesZswap(const Attachment& attachment);
+
+// What is left of a plan while zswap is not in use.
+Plan WithoutZswap(const Plan& plan);
+
 // What a kernel's zcomp_dstrm has to tell a holder that is alone from several.
 struct SharedBy {
   sl_shared_by how = SL_SHARED_NEVER;

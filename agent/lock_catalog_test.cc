@@ -102,6 +102,45 @@ TEST(LockCatalogTest, KprobesStandInForTrampolines) {
   }
 }
 
+// A hook less for each page that is read; where the streams say it, for each.
+TEST(LockCatalogTest, WhatIsToldByOthersIsNotHooked) {
+  const Plan one = MakePlan(Recorded("6.18"), Permit);
+  EXPECT_TRUE(one.Attaches("zram_compress"));
+  EXPECT_FALSE(one.Attaches("zram_decompress"));
+  const Plan split = MakePlan(Recorded("7.3-patched"), Permit);
+  EXPECT_FALSE(split.Attaches("zram_compress"));
+  EXPECT_FALSE(split.Attaches("zram_decompress_k"));
+  // Without the one, the other has to tell.
+  KernelSymbols symbols = Recorded("6.18");
+  symbols.functions.erase("zcomp_compress");
+  EXPECT_TRUE(MakePlan(symbols, Permit).Attaches("zram_decompress"));
+}
+
+TEST(LockCatalogTest, NothingOfZswapsIsAttachedWhileItIsOff) {
+  const Plan plan = MakePlan(Recorded("6.18"), Permit);
+  const Plan off = WithoutZswap(plan);
+  EXPECT_EQ(off.zswap_hold, Tier::kUnspecified);
+  EXPECT_EQ(off.zswap_latency, Tier::kUnspecified);
+  EXPECT_EQ(off.zram_hold, Tier::kExact);
+  EXPECT_TRUE(off.Attaches("switch_hook"));
+  for (const Attachment& a : off.attachments) {
+    EXPECT_FALSE(ServesZswap(a)) << a.program;
+  }
+  ASSERT_EQ(off.probes.size(), plan.probes.size());
+  for (const Probe& probe : off.probes) {
+    if (probe.name != "fexit/zs_obj_write") continue;
+    EXPECT_EQ(probe.state, ProbeState::kNotNeeded);
+    EXPECT_EQ(probe.reason, "zswap is off");
+  }
+  EXPECT_EQ(off.not_measured.size(), plan.not_measured.size() + 1);
+}
+
+// The owner probe has no hooks that only zswap needs.
+TEST(LockCatalogTest, TracepointsStayWhileZswapIsOff) {
+  const Plan plan = MakePlan(Recorded("6.18"), RefuseFunctions);
+  EXPECT_EQ(FormatPlan(WithoutZswap(plan)), FormatPlan(plan));
+}
+
 // By kprobe the work after the get says that the stream was got.
 TEST(LockCatalogTest, KprobesAloneNeedTheWork) {
   KernelSymbols symbols = Recorded("6.18");

@@ -159,7 +159,8 @@ SL_INLINE void sl_hold_progress(struct seq_file* seq, struct task_struct* t,
                                 struct sl_task* task, enum sl_class class) {
   const struct sl_hold* hold = &task->hold[class];
   __u8 outer = task->outer_op[class];
-  if (hold->active == SL_TIMED)
+  if (hold->active == SL_TIMED && armed_ns[class] &&
+      hold->acquired.ns >= armed_ns[class])
     sl_progress(seq, t, task, &hold->acquired, hold->wait_ns, hold->lock,
                 hold->base + (outer ? outer : hold->op), hold->acquire_cpu);
 }

@@ -47,9 +47,13 @@ struct sl_comp comps[SL_COMPS];
 struct sl_zram_device zram_devices[SL_ZRAM_DEVICES];
 __u64 cpu0_offset = 0; /* __per_cpu_offset[0]; 0: not known */
 
-/* 0 until every program is attached: a hold whose release could not have been
- * seen is not begun. */
-__u32 armed = 0;
+/* When the last of a class's hooks was attached, CLOCK_MONOTONIC, or 0: a hold
+ * whose release could not have been seen is not begun. */
+__u64 armed_ns[SL_CLASSES];
+
+/* What zcomp_stream_get() is called for unless a later hook says otherwise:
+ * enum sl_op, set by the agent. */
+__u32 zram_get_op = SL_OP_ANY;
 
 /* One hold in 2^timing_shift is timed, chosen at random; all are counted, and
  * every wait is timed. The agent raises it to keep within its CPU budget. */
@@ -163,11 +167,6 @@ struct sl_hold {
   __u8 inversion;
   __u8 reserved[3];
 };
-
-/* No task holds two locks of one class: zram writes from inside zram go
- * through the block layer's queue, zswap never reclaims under its lock. */
-enum sl_class { SL_CLASS_ZSWAP = 0, SL_CLASS_ZRAM = 1 };
-#define SL_CLASSES 2
 
 /* An operation that the task is in. */
 struct sl_operation {

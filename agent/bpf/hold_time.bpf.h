@@ -15,7 +15,7 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   struct sl_wait* wait = &task->wait;
   struct sl_cpu* cpu = sl_this_cpu();
   bool owned = false; /* a holder since sl_wait_gave() */
-  if (!armed) return;
+  if (!armed_ns[class]) return;
   if (hold->active) sl_lose(SL_LOSS_RELEASE_UNSEEN);
   hold->active = SL_NOT_HELD;
   hold->contended = 0;
@@ -139,9 +139,12 @@ SL_INLINE void sl_released(void* ctx, struct sl_task* task,
   struct sl_snapshot now;
   struct sl_cpu* cpu;
   struct sl_cell* cell;
+  /* zswap's programs come and go, so its hold may be of an earlier time. */
+  if (class == SL_CLASS_ZSWAP && hold->acquired.ns < armed_ns[class])
+    hold->active = SL_NOT_HELD;
   if (!hold->active) {
     task->wait.end.ns = 0;
-    if (armed) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
+    if (armed_ns[class]) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
     return;
   }
   if (hold->active == SL_COUNTED) {

@@ -118,7 +118,8 @@ SL_INLINE void sl_wait_end(struct sl_wait* wait) {
  * whether this one still does. */
 SL_INLINE void sl_wait_gave(struct sl_task* task, __u32 cell) {
   struct sl_cpu* cpu = sl_this_cpu();
-  if (!armed || !cpu || (task->wait.flags & LCB_F_READ)) return;
+  if (!armed_ns[SL_CLASS_ZRAM] || !cpu || (task->wait.flags & LCB_F_READ))
+    return;
   task->wait.owns = 1;
   task->wait.cell = cell;
   task->wait.cpu = bpf_get_smp_processor_id();
