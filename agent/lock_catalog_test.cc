@@ -116,31 +116,6 @@ TEST(LockCatalogTest, WhatIsToldByOthersIsNotHooked) {
   EXPECT_TRUE(MakePlan(symbols, Permit).Attaches("zram_decompress"));
 }
 
-TEST(LockCatalogTest, NothingOfZswapsIsAttachedWhileItIsOff) {
-  const Plan plan = MakePlan(Recorded("6.18"), Permit);
-  const Plan off = WithoutZswap(plan);
-  EXPECT_EQ(off.zswap_hold, Tier::kUnspecified);
-  EXPECT_EQ(off.zswap_latency, Tier::kUnspecified);
-  EXPECT_EQ(off.zram_hold, Tier::kExact);
-  EXPECT_TRUE(off.Attaches("switch_hook"));
-  for (const Attachment& a : off.attachments) {
-    EXPECT_FALSE(ServesZswap(a)) << a.program;
-  }
-  ASSERT_EQ(off.probes.size(), plan.probes.size());
-  for (const Probe& probe : off.probes) {
-    if (probe.name != "fexit/zs_obj_write") continue;
-    EXPECT_EQ(probe.state, ProbeState::kNotNeeded);
-    EXPECT_EQ(probe.reason, "zswap is off");
-  }
-  EXPECT_EQ(off.not_measured.size(), plan.not_measured.size() + 1);
-}
-
-// The owner probe has no hooks that only zswap needs.
-TEST(LockCatalogTest, TracepointsStayWhileZswapIsOff) {
-  const Plan plan = MakePlan(Recorded("6.18"), RefuseFunctions);
-  EXPECT_EQ(FormatPlan(WithoutZswap(plan)), FormatPlan(plan));
-}
-
 // By kprobe the work after the get says that the stream was got.
 TEST(LockCatalogTest, KprobesAloneNeedTheWork) {
   KernelSymbols symbols = Recorded("6.18");
@@ -240,32 +215,6 @@ TEST(LockCatalogTest, AModuleThatIsNotLoadedIsLookedForLater) {
   EXPECT_EQ(plan.zswap_hold, Tier::kBracket);
   ASSERT_EQ(plan.not_measured.size(), 1u);
   EXPECT_NE(plan.not_measured[0].find("not loaded"), std::string::npos);
-}
-
-TEST(KernelSymbolsTest, RefusesALineItCannotRead) {
-  EXPECT_FALSE(ParseKernelSymbols("function only_a_name\n").ok());
-  EXPECT_FALSE(ParseKernelSymbols("member a.b x struct c\n").ok());
-  EXPECT_FALSE(ParseKernelSymbols("what is this\n").ok());
-  EXPECT_TRUE(ParseKernelSymbols("# nothing\r\nbtf\r\n").ok());
-}
-
-TEST(KernelSymbolsTest, FunctionRangesEndAtTheNextSymbol) {
-  std::istringstream kallsyms(
-      "ffffffff81000000 T first\n"
-      "ffffffff81000010 t zswap_store\n"
-      "ffffffff81000030 T after\n"
-      "ffffffff81000040 D zswap_load\n"
-      "ffffffffc0000000 t zswap_decompress\t[other]\n");
-  const auto ranges = FunctionRanges(kallsyms, {"zswap_store", "zswap_load"});
-  ASSERT_EQ(ranges.size(), 1u);
-  EXPECT_EQ(ranges[0].first, 0xffffffff81000010u);
-  EXPECT_EQ(ranges[0].second, 0xffffffff81000030u);
-}
-
-TEST(KernelSymbolsTest, HiddenAddressesGiveNoRanges) {
-  std::istringstream kallsyms(
-      "0000000000000000 T zswap_store\n0000000000000000 T after\n");
-  EXPECT_TRUE(FunctionRanges(kallsyms, {"zswap_store"}).empty());
 }
 
 }  // namespace
