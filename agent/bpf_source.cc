@@ -1,28 +1,24 @@
 #include "agent/bpf_source.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "agent/context.h"
 #include "agent/device_cells.h"
 #include "agent/environment.h"
 #include "agent/hold_sampler.h"
+#include "agent/host_locks.h"
 #include "agent/kernel_names.h"
 #include "agent/kernel_symbols.h"
 #include "agent/lock_catalog.h"
-#include "agent/lock_finder.h"
 #include "agent/probe_trial.h"
 #include "agent/timing_budget.h"
 #include "agent/top_holds.h"
@@ -34,13 +30,6 @@ namespace {
 
 // How often zram devices and modules are looked at, and the ring is drained.
 constexpr absl::Duration kTick = absl::Seconds(1);
-
-// Holds of unknown compressors make the agent look again, but not sooner.
-constexpr uint64_t kFindAgainNs = 5'000'000'000;
-
-// Stacks of waiters on unknown mutexes that the programs may look at per tick,
-// while zswap's lock has to be learned: 50 x 2 us.
-constexpr int kStacksPerTick = 50;
 
 uint64_t NowNs(clockid_t clock) {
   timespec t = {};
@@ -59,22 +48,6 @@ int CellsPerCpu(const Plan& plan, int cpus) {
                     64);
 }
 
-// Reads the first sector past the page cache, so that the block layer shows
-// the device to the disk_seen program.
-void ReadOneSector(const std::string& device) {
-  const int fd = open(absl::StrCat("/dev/", device).c_str(),
-                      O_RDONLY | O_DIRECT | O_CLOEXEC);
-  if (fd < 0) return;
-  void* buffer = nullptr;
-  if (posix_memalign(&buffer, 4096, 4096) == 0) {
-    if (pread(fd, buffer, 4096, 0) < 0) {
-      // Nothing to do: the device is then not seen, and said to be so.
-    }
-    free(buffer);
-  }
-  close(fd);
-}
-
 bool Exists(const char* path) {
   struct stat s;
   return stat(path, &s) == 0;
@@ -83,7 +56,10 @@ bool Exists(const char* path) {
 class BpfSource : public WindowSource {
  public:
   BpfSource(const BpfSourceOptions& options, const StopEvent& stop)
-      : options_(options), stop_(stop), top_(options.top_k, &names_) {}
+      : options_(options),
+        stop_(stop),
+        top_(options.top_k, &names_),
+        locks_(options.probe_zram_devices, &builder_) {}
 
   // Loads what this kernel takes; afterwards windows can be made either way.
   void Start() {
@@ -103,17 +79,19 @@ class BpfSource : public WindowSource {
       stopped = stop_.WaitFor(std::min(kTick, options_.interval - elapsed),
                               cut == nullptr ? -1 : cut->fd());
       Drain();
-      changed = HostChanged();
+      modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
+                         btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
+      changed = locks_.Changed() || modules_changed_;
       const bool asked = cut != nullptr && cut->Take();
       if (stopped || changed || asked) break;
     }
     Window window = EndWindow();
     finished_ = stopped;
     if (stopped) return window;
-    if (changed && modules_changed_) {
+    if (modules_changed_) {
       Load();
     } else if (changed) {
-      FindLocks();
+      locks_.Find();
     }
     return window;
   }
@@ -122,6 +100,7 @@ class BpfSource : public WindowSource {
   void Load() {
     modules_changed_ = false;
     names_.ForgetFunctions();
+    locks_.Restart(nullptr, {}, 0, nullptr);
     sampler_.reset();
     builder_.Restart();
     btf_zram_ = Exists("/sys/kernel/btf/zram");
@@ -145,33 +124,17 @@ class BpfSource : public WindowSource {
     }
     if (!failure_.empty()) Log(LogLevel::kWarning, failure_);
     kernel_window_ = 1;
-    devices_ = ReadZramDevices();
+    locks_.Restart(&symbols_, plan_, cells_per_cpu_, sampler_.get());
     if (sampler_ == nullptr) return;
-    cpu_offsets_.clear();
-    for (int cpu = 0; cpu < sampler_->cpus(); ++cpu) {
-      const absl::StatusOr<uint64_t> offset = sampler_->CpuOffset(cpu);
-      if (!offset.ok()) {
-        cpu_offsets_.clear();
-        break;
-      }
-      cpu_offsets_.push_back(*offset);
-    }
-    if (!cpu_offsets_.empty()) sampler_->SetCpu0Offset(cpu_offsets_[0]);
     const auto calibration = sampler_->Calibrate();
     calibration_ = calibration.ok() ? *calibration : HoldSampler::Calibration();
     budget_.emplace(options_.cpu_budget, calibration_.cost_ns);
     stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
-    zswap_locks_.clear();
-    zswap_pools_.clear();
-    LookForZswapPools();
-    if (plan_.zswap_hold == Tier::kOwnerProbe && !cpu_offsets_.empty()) {
-      sampler_->LearnZswap(ZswapText());
-    }
     // Locks first, so that no hold is counted before its device has a name.
-    FindLocks();
+    locks_.Find();
     BeginWindow();
-    sampler_->Attach();
+    locks_.Attach();
   }
 
   // Trial probes are empty programs, so what a kernel takes of ours is known
@@ -219,158 +182,9 @@ class BpfSource : public WindowSource {
     }
   }
 
-  // Gives the programs the locks of the zram devices that exist now.
-  void FindLocks() {
-    devices_ = ReadZramDevices();
-    if (sampler_ == nullptr) return;
-    finding_failed_.clear();
-    std::vector<DeviceLocks> found;
-    if (options_.probe_zram_devices && symbols_.Member("zram.mem_pool")) {
-      const auto disks = sampler_->WatchDisks([&] {
-        for (const ZramDevice& d : devices_) {
-          if (d.disksize_bytes > 0) ReadOneSector(d.name);
-        }
-      });
-      if (!disks.ok()) finding_failed_ = std::string(disks.status().message());
-      for (const ZramDevice& d : devices_) {
-        if (!disks.ok() || d.disksize_bytes == 0) continue;
-        const auto at = std::find_if(
-            disks->begin(), disks->end(),
-            [&](const auto& disk) { return disk.first == d.name; });
-        if (at == disks->end()) {
-          finding_failed_ =
-              absl::StrCat(d.name, " could not be read to find its locks");
-          continue;
-        }
-        absl::StatusOr<ZramLocks> locks = FindZramLocks(
-            symbols_,
-            [&](uint64_t address, void* out, size_t bytes) {
-              return sampler_->Peek(address, out, bytes);
-            },
-            at->second);
-        if (locks.ok()) {
-          found.push_back({d, at->second, *std::move(locks)});
-        } else {
-          finding_failed_ =
-              absl::StrCat(d.name, ": ", locks.status().message());
-        }
-      }
-    }
-    LockTables tables = AssignCells(
-        plan_, found, {zswap_algorithm_, zswap_locks_, ZswapPoolLocks()},
-        cpu_offsets_, cells_per_cpu_, &builder_);
-    sampler_->SetComps(tables.comps);
-    sampler_->SetZramDevices(tables.zram_devices);
-    sampler_->SetLocks(tables.locks);
-    sampler_->SetRows(plan_.Attaches("owner_switch")
-                          ? tables.rows
-                          : std::vector<sl_row>(tables.rows.size()));
-    left_out_ = std::move(tables.left_out);
-    found_ns_ = NowNs(CLOCK_MONOTONIC);
-    other_holds_ = OtherHolds();
-  }
-
   bool Without(absl::string_view capability) const {
     return std::find(options_.without.begin(), options_.without.end(),
                      capability) != options_.without.end();
-  }
-
-  static std::vector<std::pair<uint64_t, uint64_t>> ZswapText() {
-    std::ifstream in("/proc/kallsyms");
-    return FunctionRanges(in, {"zswap_store", "zswap_load", "zswap_decompress",
-                               "zswap_frontswap_store", "zswap_frontswap_load",
-                               "zswap_writeback_entry", "shrink_memcg_cb"});
-  }
-
-  // Whether holds appeared that belong to no known compressor: a device was
-  // reset and set up again between two looks.
-  bool UnknownCompressor() {
-    if (sampler_ == nullptr || !CountsHolds(plan_.zram_hold)) return false;
-    const uint64_t holds = OtherHolds();
-    const bool news = holds != other_holds_;
-    other_holds_ = holds;
-    return news && left_out_.empty() && options_.probe_zram_devices &&
-           std::any_of(
-               devices_.begin(), devices_.end(),
-               [](const ZramDevice& d) { return d.disksize_bytes > 0; }) &&
-           NowNs(CLOCK_MONOTONIC) - found_ns_ > kFindAgainNs;
-  }
-
-  uint64_t OtherHolds() {
-    uint64_t holds = 0;
-    for (int op = 0; op < Lanes(plan_) * SL_OPS; ++op) {
-      const sl_cell cell =
-          sampler_->ReadCell(SL_BASE_ZRAM_OTHER + op, kernel_window_);
-      for (const uint32_t slot : cell.hold.slot) holds += slot;
-    }
-    return holds;
-  }
-
-  // Each load shows its pool until all of a compressor's first pools are known.
-  void LookForZswapPools() {
-    zswap_algorithm_ = ZswapAlgorithm();
-    const bool can = CountsHolds(plan_.zswap_hold) &&
-                     symbols_.Member("zswap_pool.zs_pool") != nullptr;
-    sampler_->WatchZswap(can);
-  }
-
-  std::vector<PoolLocks> ZswapPoolLocks() const {
-    std::vector<PoolLocks> out;
-    for (const uint64_t pool : zswap_pools_) {
-      absl::StatusOr<PoolLocks> locks = FindZswapPoolLocks(
-          symbols_,
-          [this](uint64_t address, void* to, size_t bytes) {
-            return sampler_->Peek(address, to, bytes);
-          },
-          pool);
-      if (locks.ok()) out.push_back(*std::move(locks));
-    }
-    return out;
-  }
-
-  // Whether zswap has another compressor, or its pools have just become known.
-  // Those of an old compressor are dropped at once: their memory becomes other
-  // things' when their last page is gone.
-  bool ZswapChanged() {
-    if (sampler_ == nullptr) return false;
-    if (zswap_algorithm_ != ZswapAlgorithm()) {
-      zswap_pools_.clear();
-      LookForZswapPools();
-      return true;
-    }
-    if (!zswap_pools_.empty()) return false;
-    zswap_pools_ = sampler_->ZswapPools();
-    if (zswap_pools_.empty()) return false;
-    sampler_->WatchZswap(false);
-    return true;
-  }
-
-  // Whether the programs have found a lock of zswap's that was not known.
-  bool LearnedLocks() {
-    if (sampler_ == nullptr || plan_.zswap_hold != Tier::kOwnerProbe) {
-      return false;
-    }
-    bool news = false;
-    for (const auto& [lock, cpu] : sampler_->TakeLearned(kStacksPerTick)) {
-      if (static_cast<size_t>(cpu) >= cpu_offsets_.size()) continue;
-      const uint64_t pointer = lock - cpu_offsets_[static_cast<size_t>(cpu)];
-      if (std::find(zswap_locks_.begin(), zswap_locks_.end(), pointer) !=
-          zswap_locks_.end()) {
-        continue;
-      }
-      zswap_locks_.push_back(pointer);
-      news = true;
-    }
-    return news;
-  }
-
-  // Whether devices or modules are not what the programs were told.
-  bool HostChanged() {
-    modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
-                       btf_zsmalloc_ != Exists("/sys/kernel/btf/zsmalloc");
-    const bool zswap = ZswapChanged();
-    const bool learned = LearnedLocks() || UnknownCompressor() || zswap;
-    return learned || modules_changed_ || devices_ != ReadZramDevices();
   }
 
   void BeginWindow() {
@@ -461,7 +275,8 @@ class BpfSource : public WindowSource {
   Coverage TakeCoverage(std::map<LossReason, uint64_t>* losses) {
     Coverage out;
     std::map<std::string, Probe> probes;
-    for (const Probe& probe : plan_.probes) {
+    const Plan& plan = locks_.plan();
+    for (const Probe& probe : plan.probes) {
       probes[probe.name] = probe;
       if (sampler_ == nullptr && probe.state == ProbeState::kAttached) {
         probes[probe.name].state = ProbeState::kRefused;
@@ -470,7 +285,7 @@ class BpfSource : public WindowSource {
     }
     if (sampler_ != nullptr) {
       std::map<std::string, std::string> probe_of;  // by program
-      for (const Attachment& a : plan_.attachments) {
+      for (const Attachment& a : plan.attachments) {
         probe_of[a.program] = a.Probe();
       }
       for (const auto& [program, reason] : sampler_->refused()) {
@@ -499,23 +314,10 @@ class BpfSource : public WindowSource {
     if (!failure_.empty()) {
       out.not_measured.push_back(absl::StrCat(failure_, "."));
     } else {
-      out.not_measured.insert(out.not_measured.end(),
-                              plan_.not_measured.begin(),
-                              plan_.not_measured.end());
-      if (plan_.zswap_hold == Tier::kOwnerProbe && zswap_locks_.empty()) {
-        out.not_measured.push_back(
-            "zswap lock: nothing yet; without hooks its address is learned "
-            "from the first task that waits for it.");
-      }
-      if (!finding_failed_.empty()) {
-        out.not_measured.push_back(
-            absl::StrCat("waits on zram's locks: ", finding_failed_, "."));
-      }
-      if (!left_out_.empty()) {
-        out.not_measured.push_back(
-            absl::StrCat(absl::StrJoin(left_out_, ", "),
-                         " apart from other devices: more devices than cells; "
-                         "their holds are counted together."));
+      out.not_measured.insert(out.not_measured.end(), plan.not_measured.begin(),
+                              plan.not_measured.end());
+      for (std::string& text : locks_.NotMeasured()) {
+        out.not_measured.push_back(std::move(text));
       }
     }
     out.fingerprint = Fingerprint(out.probes, TierCells());
@@ -525,18 +327,19 @@ class BpfSource : public WindowSource {
   // One cell per lock with what the plan says of it: the part of the coverage
   // that does not depend on which devices exist.
   std::vector<Cell> TierCells() const {
+    const Plan& plan = locks_.plan();
     std::vector<Cell> cells(3);
     cells[0].key.subsystem = Subsystem::kZram;
-    cells[0].lock_model = plan_.zram_model;
-    cells[0].hold_tier = plan_.zram_hold;
-    cells[0].wait_tier = plan_.wait;
+    cells[0].lock_model = plan.zram_model;
+    cells[0].hold_tier = plan.zram_hold;
+    cells[0].wait_tier = plan.wait;
     cells[1].key.subsystem = Subsystem::kZswap;
-    cells[1].lock_model = plan_.zswap_model;
-    cells[1].hold_tier = plan_.zswap_hold;
-    cells[1].wait_tier = plan_.wait;
+    cells[1].lock_model = plan.zswap_model;
+    cells[1].hold_tier = plan.zswap_hold;
+    cells[1].wait_tier = plan.wait;
     cells[2].key.subsystem = Subsystem::kZsmalloc;
-    cells[2].lock_model = plan_.pool_model;
-    cells[2].wait_tier = plan_.wait;
+    cells[2].lock_model = plan.pool_model;
+    cells[2].wait_tier = plan.wait;
     return cells;
   }
 
@@ -547,22 +350,14 @@ class BpfSource : public WindowSource {
   TopHolds top_;
   ContextTracker context_;
   KernelSymbols symbols_;
-  Plan plan_;
+  Plan plan_;                             // what the kernel takes
   std::unique_ptr<HoldSampler> sampler_;  // null: nothing can be measured
+  HostLocks locks_;
   HoldSampler::Calibration calibration_;
   std::optional<TimingBudget> budget_;  // set when sampler_ is
   int cells_per_cpu_ = 0;
   absl::Status load_status_;
-  std::string failure_;         // why sampler_ is null
-  std::string finding_failed_;  // why some device's locks are not known
-  std::vector<std::string> left_out_;
-  std::vector<ZramDevice> devices_;
-  std::vector<uint64_t> cpu_offsets_;
-  std::vector<uint64_t> zswap_locks_;  // per-CPU pointers, learned
-  std::string zswap_algorithm_;
-  std::vector<uint64_t> zswap_pools_;  // struct zswap_pool, seen by loads
-  uint64_t found_ns_ = 0;              // when the locks were looked for
-  uint64_t other_holds_ = 0;           // of unknown compressors, so far
+  std::string failure_;  // why sampler_ is null
   bool btf_zram_ = false;
   bool btf_zsmalloc_ = false;
   bool modules_changed_ = false;

@@ -12,8 +12,8 @@
 
 #include "agent/bpf/hold_record.h"
 #include "agent/environment.h"
-#include "agent/lock_catalog.h"
 #include "agent/lock_finder.h"
+#include "agent/plan.h"
 #include "agent/window_builder.h"
 
 namespace swaplock {

@@ -110,6 +110,19 @@ std::string ZswapAlgorithm(absl::string_view root) {
   return ReadHostValue(root, "/sys/module/zswap/parameters/compressor");
 }
 
+bool ZswapEnabled(absl::string_view root) {
+  return ReadHostValue(root, "/sys/module/zswap/parameters/enabled") == "Y";
+}
+
+bool ZswapHoldsPages(absl::string_view root) {
+  const std::string memory = ReadHostFile(root, "/proc/meminfo");
+  for (absl::string_view line : absl::StrSplit(memory, '\n')) {
+    if (!absl::ConsumePrefix(&line, "Zswapped:")) continue;
+    return absl::StripAsciiWhitespace(line) != "0 kB";
+  }
+  return ReadHostValue(root, "/sys/kernel/debug/zswap/stored_pages") != "0";
+}
+
 Environment ReadEnvironment(absl::string_view root) {
   Environment out;
   utsname name;
@@ -134,8 +147,7 @@ Environment ReadEnvironment(absl::string_view root) {
                        &page_cluster)) {
     out.page_cluster = page_cluster;
   }
-  const bool zswap =
-      ReadHostValue(root, "/sys/module/zswap/parameters/enabled") == "Y";
+  const bool zswap = ZswapEnabled(root);
   const bool zram =
       absl::StrContains(ReadHostFile(root, "/proc/swaps"), "/zram");
   out.swap_backend = zswap && zram ? "zswap+zram"

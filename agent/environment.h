@@ -42,6 +42,12 @@ std::vector<ZramDevice> ReadZramDevices(absl::string_view root = "");
 // The compressor that new zswap pages are stored with, or "".
 std::string ZswapAlgorithm(absl::string_view root = "");
 
+// Whether zswap takes new pages; and whether there are pages in it, which stay
+// when it is switched off. Where the kernel does not say (before 5.19, without
+// debugfs) it is taken to have some.
+bool ZswapEnabled(absl::string_view root = "");
+bool ZswapHoldsPages(absl::string_view root = "");
+
 struct OwnUsage {
   uint64_t cpu_ns = 0;  // user and system, since the process began
   uint64_t rss_bytes = 0;

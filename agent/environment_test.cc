@@ -47,6 +47,21 @@ class FakeRoot {
   std::string root_;
 };
 
+TEST(EnvironmentTest, ZswapIsInUseWhileItHoldsPages) {
+  FakeRoot fake;
+  EXPECT_FALSE(ZswapEnabled(fake.root()));
+  EXPECT_TRUE(ZswapHoldsPages(fake.root()));  // nobody says that it does not
+  fake.Write("/sys/kernel/debug/zswap/stored_pages", "0\n");
+  EXPECT_FALSE(ZswapHoldsPages(fake.root()));
+  fake.Write("/sys/module/zswap/parameters/enabled", "Y\n");
+  EXPECT_TRUE(ZswapEnabled(fake.root()));
+  fake.Write("/proc/meminfo",
+             "SwapFree:  1024 kB\nZswap:     4 kB\nZswapped:   12 kB\n");
+  EXPECT_TRUE(ZswapHoldsPages(fake.root()));
+  fake.Write("/proc/meminfo", "Zswap:     4 kB\nZswapped:          0 kB\n");
+  EXPECT_FALSE(ZswapHoldsPages(fake.root()));
+}
+
 TEST(EnvironmentTest, ZramDevicesWithTheirAlgorithms) {
   FakeRoot fake;
   fake.Write("/sys/block/zram1/disksize", "268435456\n");

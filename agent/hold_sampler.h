@@ -1,9 +1,6 @@
-// The loaded BPF programs: one object, those of its programs that the plan
-// asks for, and the maps between kernel and agent. Loading is loose: a program
-// that the kernel refuses is left out, said so in probes(), and the others run.
-//
-// Everything is detached and freed by the destructor; nothing is pinned, so
-// nothing stays behind when the process is killed.
+// What the BPF programs measure, read: cells, losses, longest holds; and what
+// they are told: locks, the window's number, how many holds to time. Owns the
+// programs (hold_programs) and the maps between kernel and agent.
 //
 // Not thread-safe.
 #ifndef SWAPLOCK_AGENT_HOLD_SAMPLER_H_
@@ -14,39 +11,38 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/bpf/hold_record.h"
+#include "agent/hold_programs.h"
 #include "agent/kernel_symbols.h"
-#include "agent/lock_catalog.h"
-#include "common/window.h"
+#include "agent/plan.h"
 
 namespace swaplock {
 
 class HoldSampler {
  public:
-  // Loads what `plan` says, and attaches nothing yet. PermissionDenied when the
-  // kernel lets this process load no BPF at all; Unavailable when it takes none
-  // of the programs.
+  // As HoldPrograms::Load.
   static absl::StatusOr<std::unique_ptr<HoldSampler>> Load(
       const KernelSymbols& symbols, const Plan& plan, int cells_per_cpu);
   ~HoldSampler();
   HoldSampler(const HoldSampler&) = delete;
   HoldSampler& operator=(const HoldSampler&) = delete;
 
-  // Attaches every loaded program; from here on cells count.
-  void Attach();
-
-  // Programs of the plan that could not be loaded or attached after all, by
-  // name of the program, with the reason.
+  // As HoldPrograms has them.
+  void Attach() { programs_->Attach(); }
+  void SetZswapOn(bool on) { programs_->SetZswapOn(on); }
   const std::vector<std::pair<std::string, std::string>>& refused() const {
-    return refused_;
+    return programs_->refused();
   }
-
-  // Possible CPUs: rows of cells exist for all of them.
   int cpus() const { return cpus_; }
+  using ProgramStats = HoldPrograms::Stats;
+  std::vector<ProgramStats> ReadProgramStats() const {
+    return programs_->ReadStats();
+  }
 
   // Cell `index` summed over CPUs, cumulative; 32-bit fields modulo 2^32.
   // max_ns[0] is the maximum in `window`, which may have ended one before the
@@ -111,29 +107,19 @@ class HoldSampler {
   absl::StatusOr<std::vector<std::pair<std::string, uint64_t>>> WatchDisks(
       const std::function<void()>& touch);
 
-  struct ProgramStats {
-    std::string program;
-    uint64_t runs = 0;
-    uint64_t run_time_ns = 0;
-    uint64_t misses = 0;
-  };
-  // Of every attached program, since loading.
-  std::vector<ProgramStats> ReadProgramStats() const;
-
   // Memory of all maps.
   uint64_t map_bytes() const { return map_bytes_; }
 
  private:
-  struct Skeleton;  // keeps the generated header out of this one
+  struct Ring;
 
-  HoldSampler();
-  absl::Status Open(const KernelSymbols& symbols, const Plan& plan,
-                    int cells_per_cpu,
-                    const std::vector<std::string>& leave_out);
+  HoldSampler(std::unique_ptr<HoldPrograms> programs, int cells_per_cpu);
   absl::Status MapMemory();
 
-  Plan plan_;
-  std::unique_ptr<Skeleton> skeleton_;
+  std::unique_ptr<HoldPrograms> programs_;
+  hold_sampler* s_;  // of programs_
+  std::unique_ptr<Ring> ring_;
+  bpf_link* holds_now_ = nullptr;
   int cpus_ = 0;
   int cells_per_cpu_ = 0;
   const sl_cell* cells_ = nullptr;
@@ -146,7 +132,6 @@ class HoldSampler {
   std::map<int, sl_cell> stable_cells_;  // last read in one piece
   std::map<int, sl_latency> stable_latencies_;
   std::vector<uint64_t> known_locks_;
-  std::vector<std::pair<std::string, std::string>> refused_;
 };
 
 }  // namespace swaplock

@@ -5,208 +5,14 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/hook_rows.h"
 
 namespace swaplock {
 namespace {
-
-// A program and the functions it may go on, best first. Every function program
-// NAME has a twin NAME_k by kprobe.
-struct Row {
-  const char* program;
-  ProbeKind kind;
-  std::vector<const char*> candidates;
-  enum Need {
-    kRequired,
-    kOptional,
-  } need;
-  enum Prefer {
-    kTrampoline,  // kprobe where it is refused
-    // For functions that are entered without the lock, or with one that
-    // several tasks share. A task that is preempted inside an fentry program
-    // makes all others on its CPU lose that program's events until it runs
-    // again; kprobes run with preemption off. Under a lock of one's own that
-    // cannot happen: there is one holder per CPU.
-    kKprobe,
-    kTrampolineOnly,
-  } prefer = kTrampoline;
-  // Of the twin; the default goes with `kind`.
-  ProbeKind twin = ProbeKind::kTracepoint;
-
-  ProbeKind TwinKind() const {
-    if (twin != ProbeKind::kTracepoint) return twin;
-    return kind == ProbeKind::kFentry ? ProbeKind::kKprobe
-                                      : ProbeKind::kKretprobe;
-  }
-};
-
-constexpr ProbeKind kFentry = ProbeKind::kFentry;
-constexpr ProbeKind kFexit = ProbeKind::kFexit;
-
-// drivers/block/zram/zcomp.c; the sysfs files are those of
-// https://docs.kernel.org/admin-guide/blockdev/zram.html. The twin of the get
-// programs is entered, not left: see zram_hooks.bpf.h.
-const std::vector<Row>& ZramRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zram_get",
-       kFexit,
-       {"zcomp_stream_get", "zcomp_cstrm_get"},
-       Row::kRequired,
-       Row::kTrampoline,
-       ProbeKind::kKprobe},
-      {"zram_put",
-       kFentry,
-       {"zcomp_stream_put", "zcomp_cstrm_put"},
-       Row::kRequired},
-      {"zram_compress", kFentry, {"zcomp_compress"}, Row::kOptional},
-      {"zram_recompress_begin", kFentry, {"recompress_store"}, Row::kOptional},
-      {"zram_recompress_end", kFexit, {"recompress_store"}, Row::kOptional},
-      {"zram_writeback_begin", kFentry, {"writeback_store"}, Row::kOptional},
-      {"zram_writeback_end", kFexit, {"writeback_store"}, Row::kOptional},
-  };
-  return *rows;
-}
-
-// One stream: its holder is alone also when it reads.
-const std::vector<Row>& ZramOneStreamRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zram_decompress", kFentry, {"zcomp_decompress"}, Row::kOptional},
-  };
-  return *rows;
-}
-
-// The October 2026 series: streams of their own for reads, which several tasks
-// may hold.
-const std::vector<Row>& ZramReadRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zram_read_get",
-       kFexit,
-       {"zcomp_dstrm_get"},
-       Row::kRequired,
-       Row::kTrampoline,
-       ProbeKind::kKprobe},
-      {"zram_read_put",
-       kFentry,
-       {"zcomp_dstrm_put"},
-       Row::kRequired,
-       Row::kKprobe},
-      {"zram_decompress",
-       kFentry,
-       {"zcomp_decompress"},
-       Row::kOptional,
-       Row::kKprobe},
-  };
-  return *rows;
-}
-
-// Reads and writes as zram's callers see them. 5.9 on; swap came in by another
-// way up to 6.1 (zram_rw_page()), and is not seen there.
-const std::vector<Row>& ZramLatencyRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zram_bio_begin",
-       kFentry,
-       {"zram_submit_bio"},
-       Row::kRequired,
-       Row::kTrampolineOnly},
-      {"zram_bio_end",
-       kFexit,
-       {"zram_submit_bio"},
-       Row::kRequired,
-       Row::kTrampolineOnly},
-  };
-  return *rows;
-}
-
-// zswap's lock and unlock are inlined, so the first and the last function
-// called inside the lock stand for them. mm/zswap.c: zswap_compress() and
-// zswap_decompress().
-const std::vector<Row>& ZswapStoreRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zswap_store_begin",
-       kFentry,
-       {"zswap_store", "zswap_frontswap_store"},
-       Row::kRequired,
-       Row::kKprobe},
-      {"zswap_store_end",
-       kFexit,
-       {"zswap_store", "zswap_frontswap_store"},
-       Row::kRequired},
-      // A function of its own since 6.16, before that inlined.
-      {"zswap_acquire_store",
-       kFentry,
-       {"crypto_acomp_compress", "scomp_acomp_compress"},
-       Row::kRequired},
-      {"zswap_release_store",
-       kFexit,
-       {"zs_obj_write", "zpool_unmap_handle"},
-       Row::kRequired},
-  };
-  return *rows;
-}
-
-// Kernels with zswap_decompress(), 6.8 on: the object is mapped inside the
-// lock.
-const std::vector<Row>& ZswapLoadRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zswap_load_begin",
-       kFentry,
-       {"zswap_decompress"},
-       Row::kRequired,
-       Row::kKprobe},
-      {"zswap_load_end", kFexit, {"zswap_decompress"}, Row::kRequired},
-      {"zswap_acquire_load",
-       kFentry,
-       {"zs_obj_read_sg_begin", "zs_obj_read_begin", "zpool_map_handle"},
-       Row::kRequired},
-      {"zswap_release_load",
-       kFexit,
-       {"zs_obj_read_sg_end", "zs_obj_read_end", "scomp_acomp_decompress"},
-       Row::kRequired},
-      {"zswap_shrink_begin",
-       kFentry,
-       {"shrink_memcg_cb"},
-       Row::kOptional,
-       Row::kKprobe},
-      {"zswap_shrink_end", kFexit, {"shrink_memcg_cb"}, Row::kOptional},
-  };
-  return *rows;
-}
-
-// 5.11 to 6.7: the object is mapped before the lock, so only the codec itself
-// lies inside it.
-const std::vector<Row>& OldZswapLoadRows() {
-  static const auto* const rows = new std::vector<Row>{
-      {"zswap_load_begin",
-       kFentry,
-       {"zswap_load", "zswap_frontswap_load"},
-       Row::kRequired,
-       Row::kKprobe},
-      {"zswap_load_end",
-       kFexit,
-       {"zswap_load", "zswap_frontswap_load"},
-       Row::kRequired},
-      {"zswap_writeback_begin",
-       kFentry,
-       {"zswap_writeback_entry"},
-       Row::kOptional,
-       Row::kKprobe},
-      {"zswap_writeback_end",
-       kFexit,
-       {"zswap_writeback_entry"},
-       Row::kOptional},
-      {"zswap_acquire_load",
-       kFentry,
-       {"scomp_acomp_decompress"},
-       Row::kRequired},
-      {"zswap_release_load",
-       kFexit,
-       {"scomp_acomp_decompress"},
-       Row::kRequired},
-  };
-  return *rows;
-}
 
 class Planner {
  public:
@@ -215,15 +21,16 @@ class Planner {
 
   // Plans all rows of one lock. True if every required one can be attached;
   // otherwise none of them is.
-  bool TakeGroup(const std::vector<std::vector<Row>>& groups) {
+  bool TakeGroup(const std::vector<std::vector<HookRow>>& groups) {
     std::vector<Attachment> taken;
     bool complete = true;
-    for (const std::vector<Row>& rows : groups) {
-      for (const Row& row : rows) {
+    for (const std::vector<HookRow>& rows : groups) {
+      for (const HookRow& row : rows) {
+        if (row.told != nullptr && row.told(taken)) continue;
         std::optional<Attachment> a = Choose(row);
         if (a.has_value()) {
           taken.push_back(*std::move(a));
-        } else if (row.need == Row::kRequired) {
+        } else if (row.need == HookRow::kRequired) {
           complete = false;
         }
       }
@@ -242,14 +49,14 @@ class Planner {
 
   bool TakeTracepoints(
       const std::vector<std::pair<const char*, const char*>>& programs) {
-    std::vector<Row> rows;
+    std::vector<HookRow> rows;
     rows.reserve(programs.size());
     for (const auto& [program, tracepoint] : programs) {
       rows.push_back({program,
                       ProbeKind::kTracepoint,
                       {tracepoint},
-                      Row::kRequired,
-                      Row::kTrampolineOnly});
+                      HookRow::kRequired,
+                      HookRow::kTrampolineOnly});
     }
     return TakeGroup({rows});
   }
@@ -269,9 +76,7 @@ class Planner {
   // work must be seen.
   bool Complete(const std::vector<Attachment>& taken) {
     const auto has = [&taken](absl::string_view program) {
-      return std::any_of(taken.begin(), taken.end(), [&](const Attachment& a) {
-        return a.program == program;
-      });
+      return Attaches(taken, program);
     };
     if (!has("zram_get_k") && !has("zram_read_get_k")) return true;
     if ((has("zram_compress") || has("zram_compress_k")) &&
@@ -285,7 +90,7 @@ class Planner {
   }
 
   // One program on the first of the row's functions that takes it.
-  std::optional<Attachment> ChooseKind(const Row& row, ProbeKind kind,
+  std::optional<Attachment> ChooseKind(const HookRow& row, ProbeKind kind,
                                        const std::string& program) {
     for (const char* target : row.candidates) {
       const bool exists = kind == ProbeKind::kTracepoint
@@ -299,20 +104,20 @@ class Planner {
         return a;
       }
       Say(a.Probe(), ProbeState::kRefused, status.message());
-      if (row.need == Row::kRequired && why_.empty()) {
+      if (row.need == HookRow::kRequired && why_.empty()) {
         why_ = std::string(status.message());
       }
     }
     return std::nullopt;
   }
 
-  std::optional<Attachment> Choose(const Row& row) {
+  std::optional<Attachment> Choose(const HookRow& row) {
     const std::string twin = absl::StrCat(row.program, "_k");
-    if (row.prefer == Row::kKprobe) {
+    if (row.prefer == HookRow::kKprobe) {
       if (auto a = ChooseKind(row, row.TwinKind(), twin)) return a;
     }
     if (auto a = ChooseKind(row, row.kind, row.program)) return a;
-    if (row.prefer == Row::kTrampoline) {
+    if (row.prefer == HookRow::kTrampoline) {
       if (auto a = ChooseKind(row, row.TwinKind(), twin)) return a;
     }
     if (std::none_of(
@@ -328,7 +133,7 @@ class Planner {
               : std::string("this kernel has no type information (BTF)");
       Say(Attachment{row.program, row.kind, row.candidates[0]}.Probe(),
           ProbeState::kAbsent, reason);
-      if (row.need == Row::kRequired && why_.empty()) why_ = reason;
+      if (row.need == HookRow::kRequired && why_.empty()) why_ = reason;
     }
     return std::nullopt;
   }
@@ -421,31 +226,6 @@ void StreamModels(const KernelSymbols& symbols, Plan* plan) {
 }
 
 }  // namespace
-
-absl::string_view Name(ProbeKind kind) {
-  switch (kind) {
-    case ProbeKind::kFentry:
-      return "fentry";
-    case ProbeKind::kFexit:
-      return "fexit";
-    case ProbeKind::kKprobe:
-      return "kprobe";
-    case ProbeKind::kKretprobe:
-      return "kretprobe";
-    case ProbeKind::kTracepoint:
-      break;
-  }
-  return "tp_btf";
-}
-
-std::string Attachment::Probe() const {
-  return absl::StrCat(Name(kind), "/", target);
-}
-
-bool Plan::Attaches(absl::string_view program) const {
-  return std::any_of(attachments.begin(), attachments.end(),
-                     [&](const Attachment& a) { return a.program == program; });
-}
 
 SharedBy ReadingStreamSharedBy(const KernelSymbols& symbols) {
   if (const KernelMember* flag = symbols.Member("zcomp_dstrm.excl_locked")) {
@@ -577,32 +357,6 @@ Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach) {
     // Attached only for the moment in which the agent reads a sector.
   }
   return planner.Finish();
-}
-
-std::string FormatPlan(const Plan& plan) {
-  std::string out = absl::StrCat(
-      "zram stream: model ", Name(plan.zram_model), ", holds ",
-      Name(plan.zram_hold), ", operations ", Name(plan.zram_latency),
-      plan.SplitStreams() ? absl::StrCat("\nzram reads: models ",
-                                         Name(plan.zram_exclusive_model), ", ",
-                                         Name(plan.zram_shared_model))
-                          : "",
-      "\nzswap: model ", Name(plan.zswap_model),
-      plan.zswap_lock_free_loads ? ", loads may be lock-free" : "", ", holds ",
-      Name(plan.zswap_hold), ", operations ", Name(plan.zswap_latency),
-      "\nzsmalloc: size class ", Name(plan.size_class_model), ", pool ",
-      Name(plan.pool_model), "\nwaits: ", Name(plan.wait), "\n");
-  for (const Attachment& a : plan.attachments) {
-    absl::StrAppend(&out, "attach ", a.program, " ", a.Probe(), "\n");
-  }
-  for (const Probe& p : plan.probes) {
-    if (p.state == ProbeState::kAttached) continue;
-    absl::StrAppend(&out, Name(p.state), " ", p.name, ": ", p.reason, "\n");
-  }
-  for (const std::string& text : plan.not_measured) {
-    absl::StrAppend(&out, "not measured: ", text, "\n");
-  }
-  return out;
 }
 
 }  // namespace swaplock

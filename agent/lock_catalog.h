@@ -5,73 +5,27 @@
 // into a plan for this host. Pure: the same input gives the same plan, and
 // symbol lists recorded on other kernels are its tests.
 //
-// To support a new generation, add a candidate function to a row here, the
-// name to kernel_symbols.cc, and a recorded list to testdata/.
+// To support a new generation, add a candidate function to a row of
+// hook_rows.cc, the name to kernel_symbols.cc, and a recorded list to
+// testdata/.
 #ifndef SWAPLOCK_AGENT_LOCK_CATALOG_H_
 #define SWAPLOCK_AGENT_LOCK_CATALOG_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "agent/bpf/hold_record.h"
 #include "agent/kernel_symbols.h"
-#include "common/cell.h"
-#include "common/window.h"
+#include "agent/plan.h"
 
 namespace swaplock {
-
-enum class ProbeKind { kFentry, kFexit, kKprobe, kKretprobe, kTracepoint };
-
-// "fentry", "fexit", "kprobe", "kretprobe", "tp_btf".
-absl::string_view Name(ProbeKind kind);
-
-// One program on one function or tracepoint.
-struct Attachment {
-  std::string program;  // in hold_sampler.bpf.c
-  ProbeKind kind;
-  std::string target;
-
-  std::string Probe() const;  // "fexit/zcomp_stream_get"
-};
 
 // Asks the kernel whether a program of this kind may be attached to `target`.
 // Its message is shown to people: why not.
 using TryAttach =
     std::function<absl::Status(ProbeKind kind, const std::string& target)>;
-
-struct Plan {
-  std::vector<Attachment> attachments;
-  std::vector<Probe> probes;  // every probe considered, with its verdict
-  // One sentence per thing this host cannot measure, and why.
-  std::vector<std::string> not_measured;
-
-  // Of the one stream, or of the one that writes compress with.
-  LockModel zram_model = LockModel::kUnspecified;
-  // Split streams: of the one that reads decompress with, held alone and
-  // shared. kUnspecified: there is none, or it is never held that way.
-  LockModel zram_exclusive_model = LockModel::kUnspecified;
-  LockModel zram_shared_model = LockModel::kUnspecified;
-  LockModel zswap_model = LockModel::kUnspecified;
-  // Loads may take no lock, depending on the compressor (separate requests).
-  bool zswap_lock_free_loads = false;
-  Tier zram_hold = Tier::kUnspecified;
-  Tier zswap_hold = Tier::kUnspecified;
-  // Of the zram stream and of the zswap lock. kUnspecified: waits not measured.
-  Tier wait = Tier::kUnspecified;
-  LockModel size_class_model = LockModel::kUnspecified;
-  LockModel pool_model = LockModel::kUnspecified;
-  // Of whole operations.
-  Tier zram_latency = Tier::kUnspecified;
-  Tier zswap_latency = Tier::kUnspecified;
-
-  bool SplitStreams() const {
-    return zram_exclusive_model != LockModel::kUnspecified;
-  }
-  bool Attaches(absl::string_view program) const;
-};
 
 // What a kernel's zcomp_dstrm has to tell a holder that is alone from several.
 struct SharedBy {
@@ -84,9 +38,6 @@ SharedBy ReadingStreamSharedBy(const KernelSymbols& symbols);
 // more about function hooks once the kernel has refused one for lack of
 // permission: a lockdown refuses all of them.
 Plan MakePlan(const KernelSymbols& symbols, const TryAttach& try_attach);
-
-// As text, for golden files and `--print_plan`.
-std::string FormatPlan(const Plan& plan);
 
 }  // namespace swaplock
 

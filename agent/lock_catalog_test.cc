@@ -102,6 +102,20 @@ TEST(LockCatalogTest, KprobesStandInForTrampolines) {
   }
 }
 
+// A hook less for each page that is read; where the streams say it, for each.
+TEST(LockCatalogTest, WhatIsToldByOthersIsNotHooked) {
+  const Plan one = MakePlan(Recorded("6.18"), Permit);
+  EXPECT_TRUE(one.Attaches("zram_compress"));
+  EXPECT_FALSE(one.Attaches("zram_decompress"));
+  const Plan split = MakePlan(Recorded("7.3-patched"), Permit);
+  EXPECT_FALSE(split.Attaches("zram_compress"));
+  EXPECT_FALSE(split.Attaches("zram_decompress_k"));
+  // Without the one, the other has to tell.
+  KernelSymbols symbols = Recorded("6.18");
+  symbols.functions.erase("zcomp_compress");
+  EXPECT_TRUE(MakePlan(symbols, Permit).Attaches("zram_decompress"));
+}
+
 // By kprobe the work after the get says that the stream was got.
 TEST(LockCatalogTest, KprobesAloneNeedTheWork) {
   KernelSymbols symbols = Recorded("6.18");
@@ -201,32 +215,6 @@ TEST(LockCatalogTest, AModuleThatIsNotLoadedIsLookedForLater) {
   EXPECT_EQ(plan.zswap_hold, Tier::kBracket);
   ASSERT_EQ(plan.not_measured.size(), 1u);
   EXPECT_NE(plan.not_measured[0].find("not loaded"), std::string::npos);
-}
-
-TEST(KernelSymbolsTest, RefusesALineItCannotRead) {
-  EXPECT_FALSE(ParseKernelSymbols("function only_a_name\n").ok());
-  EXPECT_FALSE(ParseKernelSymbols("member a.b x struct c\n").ok());
-  EXPECT_FALSE(ParseKernelSymbols("what is this\n").ok());
-  EXPECT_TRUE(ParseKernelSymbols("# nothing\r\nbtf\r\n").ok());
-}
-
-TEST(KernelSymbolsTest, FunctionRangesEndAtTheNextSymbol) {
-  std::istringstream kallsyms(
-      "ffffffff81000000 T first\n"
-      "ffffffff81000010 t zswap_store\n"
-      "ffffffff81000030 T after\n"
-      "ffffffff81000040 D zswap_load\n"
-      "ffffffffc0000000 t zswap_decompress\t[other]\n");
-  const auto ranges = FunctionRanges(kallsyms, {"zswap_store", "zswap_load"});
-  ASSERT_EQ(ranges.size(), 1u);
-  EXPECT_EQ(ranges[0].first, 0xffffffff81000010u);
-  EXPECT_EQ(ranges[0].second, 0xffffffff81000030u);
-}
-
-TEST(KernelSymbolsTest, HiddenAddressesGiveNoRanges) {
-  std::istringstream kallsyms(
-      "0000000000000000 T zswap_store\n0000000000000000 T after\n");
-  EXPECT_TRUE(FunctionRanges(kallsyms, {"zswap_store"}).empty());
 }
 
 }  // namespace

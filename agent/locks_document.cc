@@ -155,7 +155,10 @@ std::string LocksDocument(
                       TierName(plan.zswap_latency), " |\n");
     }
   }
-  absl::StrAppend(&out, "\n## Hooks\n");
+  absl::StrAppend(
+      &out,
+      "\n## Hooks\n\nThose of zswap are attached while it is on or holds "
+      "pages: zram calls some of their functions too.\n");
   for (const auto& [name, symbols] : kernels) {
     for (size_t i = 0; i < 2; ++i) {
       const Mechanism& mechanism = Mechanisms()[i];

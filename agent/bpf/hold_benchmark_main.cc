@@ -93,7 +93,7 @@ int Run(int rounds, uint32_t holds) {
     std::fprintf(stderr, "hold_benchmark: load: %s\n", strerror(-error));
     return 1;
   }
-  s->bss->armed = 1;
+  s->bss->armed_ns[SL_CLASS_ZRAM] = 1;
   s->bss->loops = holds;
 
   Body empty = {"empty loop", s->progs.empty, {}};

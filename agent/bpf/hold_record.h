@@ -61,6 +61,12 @@ struct sl_cell {
 };
 SL_STATIC_ASSERT(sizeof(struct sl_cell) == 104 + 4 * 984, "struct sl_cell");
 
+/* Hooks that are attached together, on locks of which no task holds two: zram
+ * writes from inside zram go through the block layer's queue, zswap never
+ * reclaims under its lock. */
+enum sl_class { SL_CLASS_ZSWAP = 0, SL_CLASS_ZRAM = 1 };
+#define SL_CLASSES 2
+
 /* Offsets of a target's cells from its base: one per operation. */
 enum sl_op {
   SL_OP_ANY = 0,

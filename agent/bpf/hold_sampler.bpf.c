@@ -60,9 +60,11 @@ int BPF_PROG(contention_end, void* lock, int ret) {
   }
   sl_wait_end(&task->wait);
   struct sl_lock* known = bpf_map_lookup_elem(&locks, &address);
+  if (known && known->kind == SL_LOCK_HELD) sl_wait_gave(task, known->cell);
   if (!known || known->kind != SL_LOCK_OWNED) return 0;
   __u32 index = known->cell;
-  if (task->wait.shared) index += (SL_LANE_SHARED - SL_LANE_EXCLUSIVE) * SL_OPS;
+  if (task->wait.flags & LCB_F_READ)
+    index += (SL_LANE_SHARED - SL_LANE_EXCLUSIVE) * SL_OPS;
   struct sl_cell* cell = sl_cell_at(index);
   if (!cell) return 0;
   cell->sequence += 1;
@@ -111,45 +113,56 @@ int BPF_PROG(owner_wakeup, struct task_struct* t) {
 __u64 progress_threshold_ns = 1000000;
 
 SL_INLINE void sl_progress(struct seq_file* seq, struct task_struct* t,
-                           struct sl_task* task, struct sl_hold* hold,
-                           __u8 outer_op) {
+                           struct sl_task* task,
+                           const struct sl_snapshot* acquired, __u64 wait_ns,
+                           __u64 lock, __u32 cell, __u32 acquire_cpu) {
   struct sl_hold_facts top;
   __u64 now = bpf_ktime_get_ns();
-  if (hold->active != SL_TIMED || now < hold->acquired.ns) return;
-  __u64 ns = now - hold->acquired.ns;
+  if (now < acquired->ns) return;
+  __u64 ns = now - acquired->ns;
   if (ns < progress_threshold_ns) return;
   __builtin_memset(&top, 0, sizeof(top));
   top.record = SL_RECORD_HOLD;
   top.window = window;
-  top.acquired_ns = hold->acquired.ns;
+  top.acquired_ns = acquired->ns;
   top.hold_ns = ns;
   /* run_delay grows when the task comes back; what it is waiting for right now
    * is added here. */
   __u64 off = task->off ? now - task->off_since_ns : 0;
-  __u64 run_delay = t->sched_info.run_delay - hold->acquired.run_delay;
-  __u64 blocked = task->time.blocked_ns - hold->before.blocked_ns;
+  __u64 run_delay = t->sched_info.run_delay - acquired->run_delay;
+  __u64 blocked = task->left ? task->time.blocked_ns : 0;
   if (task->off && task->off_slept)
     blocked += off;
   else
     run_delay += off;
-  struct sl_parts parts = sl_split(
-      ns, run_delay, t->nvcsw != hold->acquired.nvcsw, blocked_known, blocked);
+  struct sl_parts parts = sl_split(ns, run_delay, t->nvcsw != acquired->nvcsw,
+                                   blocked_known, blocked);
   top.on_cpu_ns = parts.on_cpu_ns;
   top.runnable_ns = parts.runnable_ns;
   top.blocked_ns = parts.blocked_ns;
   top.unknown_ns = parts.unknown_ns;
-  top.wait_ns = hold->wait_ns;
-  top.lock = hold->lock;
-  top.cell = hold->base + (outer_op ? outer_op : hold->op);
+  top.wait_ns = wait_ns;
+  top.lock = lock;
+  top.cell = cell;
   top.pid = t->pid;
   top.tgid = t->tgid;
   top.static_prio = t->static_prio;
   top.policy = t->policy;
-  top.acquire_cpu = hold->acquire_cpu;
-  top.release_cpu = task->off ? task->off_cpu : hold->acquire_cpu;
-  top.preemptions = (__u32)(t->nivcsw - hold->acquired.nivcsw);
+  top.acquire_cpu = acquire_cpu;
+  top.release_cpu = task->off ? task->off_cpu : acquire_cpu;
+  top.preemptions = (__u32)(t->nivcsw - acquired->nivcsw);
   bpf_probe_read_kernel(top.comm, sizeof(top.comm), t->comm);
   bpf_seq_write(seq, &top, sizeof(top));
+}
+
+SL_INLINE void sl_hold_progress(struct seq_file* seq, struct task_struct* t,
+                                struct sl_task* task, enum sl_class class) {
+  const struct sl_hold* hold = &task->hold[class];
+  __u8 outer = task->outer_op[class];
+  if (hold->active == SL_TIMED && armed_ns[class] &&
+      hold->acquired.ns >= armed_ns[class])
+    sl_progress(seq, t, task, &hold->acquired, hold->wait_ns, hold->lock,
+                hold->base + (outer ? outer : hold->op), hold->acquire_cpu);
 }
 
 SEC("iter/task")
@@ -159,10 +172,16 @@ int holds_now(struct bpf_iter__task* ctx) {
   if (!t) return 0;
   struct sl_task* task = bpf_task_storage_get(&tasks, t, 0, 0);
   if (!task) return 0;
-  sl_progress(seq, t, task, &task->hold[SL_CLASS_ZSWAP],
-              task->outer_op[SL_CLASS_ZSWAP]);
-  sl_progress(seq, t, task, &task->hold[SL_CLASS_ZRAM],
-              task->outer_op[SL_CLASS_ZRAM]);
+  sl_hold_progress(seq, t, task, SL_CLASS_ZSWAP);
+  sl_hold_progress(seq, t, task, SL_CLASS_ZRAM);
+  /* What it is for, no hook has shown; but its bio did. */
+  const struct sl_operation* bio = &task->operation[SL_IN_BIO];
+  __u32 op = task->outer_op[SL_CLASS_ZRAM];
+  if (!op && bio->begin_ns) op = bio->latency % SL_OPS;
+  if (sl_owns(task, t))
+    sl_progress(seq, t, task, &task->wait.end,
+                task->wait.end.ns - task->wait.begin_ns, task->wait.lock,
+                task->wait.cell + op, task->wait.cpu);
   return 0;
 }
 

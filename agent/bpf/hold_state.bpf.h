@@ -47,9 +47,13 @@ struct sl_comp comps[SL_COMPS];
 struct sl_zram_device zram_devices[SL_ZRAM_DEVICES];
 __u64 cpu0_offset = 0; /* __per_cpu_offset[0]; 0: not known */
 
-/* 0 until every program is attached: a hold whose release could not have been
- * seen is not begun. */
-__u32 armed = 0;
+/* When the last of a class's hooks was attached, CLOCK_MONOTONIC, or 0: a hold
+ * whose release could not have been seen is not begun. */
+__u64 armed_ns[SL_CLASSES];
+
+/* What zcomp_stream_get() is called for unless a later hook says otherwise:
+ * enum sl_op, set by the agent. */
+__u32 zram_get_op = SL_OP_ANY;
 
 /* One hold in 2^timing_shift is timed, chosen at random; all are counted, and
  * every wait is timed. The agent raises it to keep within its CPU budget. */
@@ -117,10 +121,14 @@ struct sl_wait {
   __u64 owner_run_delay;
   __u64 owner_runnable_ns; /* of the wait */
   __u32 owner_pid;
+  __u32 flags;      /* contention_begin's */
+  __u32 cell;       /* of its lock, once `owns` */
+  __u32 cpu;        /* where it ended, once `owns` */
   __u8 owner_state; /* enum sl_owner */
   __u8 inversion;
   __u8 waiting;
-  __u8 shared; /* for a semaphore, to read */
+  __u8 owns; /* it ended in a hold that no hook has shown yet */
+  __u32 reserved;
 };
 
 enum sl_owner {
@@ -130,7 +138,7 @@ enum sl_owner {
   SL_OWNER_BLOCKED = 3,
 };
 
-/* How a task that was switched out inside a lock spent its time; only grows. */
+/* How a task that was switched out inside a lock spent its time. */
 struct sl_off_time {
   __u64 blocked_ns;
   __u64 preempted_ns;
@@ -149,7 +157,6 @@ struct sl_hold {
   struct sl_snapshot acquired;
   __u64 wait_ns;
   __u64 lock;
-  struct sl_off_time before; /* sl_task.time at the acquisition */
   __u64 owner_runnable_ns;
   __u32 base; /* cell of SL_OP_ANY of its target */
   __u32 acquire_cpu;
@@ -160,11 +167,6 @@ struct sl_hold {
   __u8 inversion;
   __u8 reserved[3];
 };
-
-/* No task holds two locks of one class: zram writes from inside zram go
- * through the block layer's queue, zswap never reclaims under its lock. */
-enum sl_class { SL_CLASS_ZSWAP = 0, SL_CLASS_ZRAM = 1 };
-#define SL_CLASSES 2
 
 /* An operation that the task is in. */
 struct sl_operation {
@@ -206,8 +208,8 @@ struct sl_task {
   __u64 slept_ns; /* the last voluntary interval, not yet in `time` */
   __u32 off_cpu;
   __u32 off_slept;
-  struct sl_off_time time;
   /* Of the present hold once it was switched out, `left`; else of an older. */
+  struct sl_off_time time;
   struct sl_actor ran[SL_RAN]; /* instead of this task */
   __u64 switch_stack[SL_STACK];
 };
@@ -218,6 +220,10 @@ struct {
   __type(key, int);
   __type(value, struct sl_task);
 } tasks SEC(".maps");
+
+/* Stores before it are made before those after it, for programs that come
+ * between on this CPU. */
+SL_INLINE void sl_in_this_order(void) { asm volatile("" ::: "memory"); }
 
 SL_INLINE struct sl_cpu* sl_this_cpu(void) {
   __u32 cpu = bpf_get_smp_processor_id();
@@ -278,6 +284,13 @@ SL_INLINE __u64 sl_lock_owner(__u64 lock, __u32 flags) {
   if (flags & LCB_F_MUTEX) return sl_mutex_owner(lock);
   if (bpf_core_read(&owner, sizeof(owner), &semaphore->owner.counter)) return 0;
   return owner & 1 ? 0 : owner & ~7ULL;
+}
+
+/* Whether the task owns a lock that it waited for, although the function that
+ * takes it has not returned: then it may have been given back since. */
+SL_INLINE bool sl_owns(const struct sl_task* task, struct task_struct* t) {
+  return task->wait.owns && task->wait.end.ns &&
+         sl_lock_owner(task->wait.lock, task->wait.flags) == (__u64)t;
 }
 
 SL_INLINE __u32 sl_task_state(struct task_struct* t) {

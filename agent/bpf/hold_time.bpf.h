@@ -14,7 +14,8 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   struct sl_hold* hold = &task->hold[class];
   struct sl_wait* wait = &task->wait;
   struct sl_cpu* cpu = sl_this_cpu();
-  if (!armed) return;
+  bool owned = false; /* a holder since sl_wait_gave() */
+  if (!armed_ns[class]) return;
   if (hold->active) sl_lose(SL_LOSS_RELEASE_UNSEEN);
   hold->active = SL_NOT_HELD;
   hold->contended = 0;
@@ -28,6 +29,7 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
   if (wait->end.ns &&
       (lock ? wait->lock == lock : sl_mutex_owner(wait->lock) == (__u64)t)) {
     hold->lock = wait->lock;
+    owned = wait->owns;
     sl_top_wait(wait, base + op);
     hold->contended = 1;
     hold->wait_ns = wait->end.ns - wait->begin_ns;
@@ -39,6 +41,7 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
       (bpf_get_prandom_u32() & ((1U << (timing_shift & 31)) - 1))) {
     wait->end.ns = 0;
     hold->active = SL_COUNTED;
+    if (owned && cpu && cpu->holder == (__u64)t) cpu->holder = 0;
     return;
   }
   /* contention_end is the better stamp: the function that takes the lock may
@@ -47,12 +50,16 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
     hold->acquired = wait->end;
   else
     sl_snapshot(t, &hold->acquired);
-  wait->end.ns = 0;
   hold->acquire_cpu = bpf_get_smp_processor_id();
-  hold->before = task->time;
-  task->left = 0;
-  task->nvcsw_seen = hold->acquired.nvcsw;
+  if (owned) {
+    hold->acquire_cpu = wait->cpu;
+  } else {
+    task->left = 0;
+    task->nvcsw_seen = hold->acquired.nvcsw;
+  }
   hold->active = SL_TIMED;
+  sl_in_this_order(); /* a holder throughout, wherever it is switched out */
+  wait->end.ns = 0;
   if (cpu) cpu->holder = (__u64)t;
 }
 
@@ -64,18 +71,17 @@ struct sl_runnable {
   __u64 migrations;
 };
 
-SL_INLINE struct sl_runnable sl_split_runnable(const struct sl_task* task,
-                                               const struct sl_hold* hold,
+SL_INLINE struct sl_runnable sl_split_runnable(const struct sl_off_time* time,
                                                __u64 runnable_ns) {
   struct sl_runnable r;
-  r.preempted_ns = task->time.preempted_ns - hold->before.preempted_ns;
+  r.preempted_ns = time->preempted_ns;
   if (r.preempted_ns > runnable_ns) r.preempted_ns = runnable_ns;
-  r.woken_ns = task->time.woken_ns - hold->before.woken_ns;
+  r.woken_ns = time->woken_ns;
   if (r.woken_ns > runnable_ns - r.preempted_ns)
     r.woken_ns = runnable_ns - r.preempted_ns;
-  r.throttled_ns = task->time.throttled_ns - hold->before.throttled_ns;
+  r.throttled_ns = time->throttled_ns;
   if (r.throttled_ns > r.preempted_ns) r.throttled_ns = r.preempted_ns;
-  r.migrations = task->time.migrations - hold->before.migrations;
+  r.migrations = time->migrations;
   return r;
 }
 
@@ -133,9 +139,12 @@ SL_INLINE void sl_released(void* ctx, struct sl_task* task,
   struct sl_snapshot now;
   struct sl_cpu* cpu;
   struct sl_cell* cell;
+  /* zswap's programs come and go, so its hold may be of an earlier time. */
+  if (class == SL_CLASS_ZSWAP && hold->acquired.ns < armed_ns[class])
+    hold->active = SL_NOT_HELD;
   if (!hold->active) {
     task->wait.end.ns = 0;
-    if (armed) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
+    if (armed_ns[class]) sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
     return;
   }
   if (hold->active == SL_COUNTED) {
@@ -144,7 +153,6 @@ SL_INLINE void sl_released(void* ctx, struct sl_task* task,
   }
   sl_snapshot(t, &now);
   hold->active = SL_NOT_HELD;
-  sl_settle_sleep(task, t);
   cpu = sl_this_cpu();
   __u8 op = task->outer_op[class] ? task->outer_op[class] : hold->op;
   __u32 index = hold->base + op;
@@ -153,18 +161,28 @@ SL_INLINE void sl_released(void* ctx, struct sl_task* task,
   if (cpu->holder == (__u64)t) cpu->holder = 0;
 
   __u64 ns = now.ns - hold->acquired.ns;
-  struct sl_parts parts =
-      sl_split(ns, now.run_delay - hold->acquired.run_delay,
-               now.nvcsw != hold->acquired.nvcsw, blocked_known,
-               task->time.blocked_ns - hold->before.blocked_ns);
-  struct sl_runnable split = sl_split_runnable(task, hold, parts.runnable_ns);
+  struct sl_parts parts = {ns, 0, 0, 0};
+  struct sl_runnable split = {0, 0, 0, 0};
+  bool on_cpu = now.run_delay == hold->acquired.run_delay &&
+                now.nvcsw == hold->acquired.nvcsw &&
+                now.nivcsw == hold->acquired.nivcsw;
+  if (!on_cpu) {
+    if (task->left)
+      sl_settle_sleep(task, t);
+    else
+      __builtin_memset(&task->time, 0, sizeof(task->time));
+    parts = sl_split(ns, now.run_delay - hold->acquired.run_delay,
+                     now.nvcsw != hold->acquired.nvcsw, blocked_known,
+                     task->time.blocked_ns);
+    split = sl_split_runnable(&task->time, parts.runnable_ns);
+  }
   cell->sequence += 1;
   if (hold->contended)
     sl_count_wait(cell, hold->wait_ns, hold->owner_state, hold->inversion,
                   hold->owner_runnable_ns);
   sl_dist_add(&cell->hold, ns, window);
   cell->on_cpu_ns += parts.on_cpu_ns;
-  if (parts.on_cpu_ns != ns) {
+  if (!on_cpu) {
     if (parts.runnable_ns)
       sl_dist_add(&cell->runnable, parts.runnable_ns, window);
     if (parts.blocked_ns) sl_dist_add(&cell->blocked, parts.blocked_ns, window);

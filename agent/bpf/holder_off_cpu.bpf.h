@@ -71,12 +71,15 @@ SL_INLINE void sl_holder_leaves(void* ctx, struct sl_cpu* cpu,
   if (cpu->holder != (__u64)prev) return;
   cpu->holder = 0;
   struct sl_task* task = bpf_task_storage_get(&tasks, prev, 0, 0);
-  if (!task ||
-      !(task->hold[SL_CLASS_ZSWAP].active || task->hold[SL_CLASS_ZRAM].active))
+  if (!task || !(task->hold[SL_CLASS_ZSWAP].active ||
+                 task->hold[SL_CLASS_ZRAM].active || sl_owns(task, prev)))
     return;
   if (!now) now = bpf_ktime_get_ns();
-  sl_settle_sleep(task, prev);
-  if (!task->left) {
+  if (task->left) {
+    sl_settle_sleep(task, prev);
+  } else {
+    task->slept_ns = 0;
+    __builtin_memset(&task->time, 0, sizeof(task->time));
     for (int i = 0; i < SL_RAN; i++) {
       task->ran[i].pid = 0;
       task->ran[i].ns = 0;

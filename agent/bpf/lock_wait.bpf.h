@@ -69,7 +69,8 @@ SL_INLINE void sl_wait_begin(struct sl_wait* wait, __u64 lock, __u32 flags) {
   if (wait->waiting && wait->lock == lock) return;
   if (wait->waiting) sl_lose(SL_LOSS_WAIT_UNSEEN);
   wait->waiting = 1;
-  wait->shared = !!(flags & LCB_F_READ);
+  wait->owns = 0;
+  wait->flags = flags;
   wait->lock = lock;
   wait->end.ns = 0;
   wait->owner_state = SL_OWNER_NONE;
@@ -109,6 +110,22 @@ SL_INLINE void sl_wait_end(struct sl_wait* wait) {
       if (wait->owner_runnable_ns > waited) wait->owner_runnable_ns = waited;
     }
   }
+}
+
+/* The wait that has just ended gave the task a lock whose hold hooks will show
+ * when the function that takes it returns. It may be switched out before, so it
+ * is a holder from here on. Not where several hold: their lock does not say
+ * whether this one still does. */
+SL_INLINE void sl_wait_gave(struct sl_task* task, __u32 cell) {
+  struct sl_cpu* cpu = sl_this_cpu();
+  if (!armed_ns[SL_CLASS_ZRAM] || !cpu || (task->wait.flags & LCB_F_READ))
+    return;
+  task->wait.owns = 1;
+  task->wait.cell = cell;
+  task->wait.cpu = bpf_get_smp_processor_id();
+  task->left = 0;
+  task->nvcsw_seen = task->wait.end.nvcsw;
+  cpu->holder = (__u64)bpf_get_current_task_btf();
 }
 
 SL_INLINE void sl_count_wait(struct sl_cell* cell, __u64 wait_ns,

@@ -8,13 +8,18 @@
 
 #include "agent/bpf/hold_state.bpf.h"
 
+SL_INLINE enum sl_class sl_class_of(enum sl_operation_slot slot) {
+  return slot == SL_IN_STORE || slot == SL_IN_LOAD ? SL_CLASS_ZSWAP
+                                                   : SL_CLASS_ZRAM;
+}
+
 SL_INLINE void sl_operation_begin(struct sl_task* task,
                                   enum sl_operation_slot slot, __u64 subject,
                                   __u32 latency) {
   struct sl_operation* operation = &task->operation[slot];
   operation->subject = subject;
   operation->latency = latency;
-  operation->begin_ns = armed ? bpf_ktime_get_ns() : 0;
+  operation->begin_ns = armed_ns[sl_class_of(slot)] ? bpf_ktime_get_ns() : 0;
 }
 
 SL_INLINE void sl_operation_end(struct sl_task* task,

@@ -49,7 +49,7 @@ SL_INLINE void sl_zram_got(struct sl_task* task, __u64 comp, __u64 stream,
 SEC("fexit")
 int zram_get(__u64* ctx) {
   struct sl_task* task = sl_task_make();
-  if (task) sl_zram_got(task, ctx[0], ctx[1], false, SL_OP_ANY);
+  if (task) sl_zram_got(task, ctx[0], ctx[1], false, zram_get_op);
   return 0;
 }
 
@@ -58,7 +58,7 @@ SEC("fexit")
 int zram_read_get(__u64* ctx) {
   struct sl_task* task = sl_task_make();
   __u64 stream = zram_dget_parameters == 2 ? ctx[2] : ctx[1];
-  if (task) sl_zram_got(task, ctx[0], stream, true, SL_OP_ANY);
+  if (task) sl_zram_got(task, ctx[0], stream, true, SL_OP_LOAD);
   return 0;
 }
 
@@ -88,7 +88,7 @@ SL_INLINE int sl_zram_put(void* ctx, __u64 unused) {
   struct sl_task* task = sl_task_find();
   if (task)
     sl_released(ctx, task, SL_CLASS_ZRAM);
-  else if (armed)
+  else if (armed_ns[SL_CLASS_ZRAM])
     sl_lose(SL_LOSS_ACQUIRE_UNSEEN);
   return 0;
 }
@@ -96,7 +96,8 @@ SL_INLINE int sl_zram_put(void* ctx, __u64 unused) {
 SL_ON_ENTRY(zram_put, sl_zram_put)
 SL_ON_ENTRY(zram_read_put, sl_zram_put)
 
-/* zcomp_compress() and zcomp_decompress() tell what the hold is for. */
+/* zcomp_compress() tells writes from reads where one stream serves both;
+ * zcomp_decompress() need not then. By kprobe both tell that it was got. */
 SL_INLINE int sl_zram_work(__u64 stream, __u8 op) {
   struct sl_task* task = sl_task_find();
   if (!task) return 0;

@@ -87,6 +87,25 @@ check_module() {
     '.not_measured | all(test("^zram: its module is not loaded") | not)'
 }
 
+# Counted as the kernel counts while it is on; nothing said of it while it is off.
+check_zswap_switched() {
+  local phase
+  for phase in off off_again; do
+    check "$phase: zswap is not said to be off" switched $phase \
+      '.zswap.tiers == [] and (.not_measured | any(test("^zswap: it is off")))'
+  done
+  for phase in on on_again; do
+    check "$phase: zswap's holds are not what the kernel counted" switched $phase \
+      ".zswap.acquisitions as \$n | $(fact zswap_hits_$phase) as \$hits
+        | \$hits > 200 and \$n <= \$hits and \$n + .missed >= \$hits"
+    check "$phase: zswap is said to be off" switched $phase \
+      '.not_measured | all(test("^zswap: it is off") | not)'
+    check "$phase: the parts are not the holds" switched $phase \
+      '.zswap | .on_cpu + .runnable + .blocked + .unknown == .hold'
+    echo "zswap_switched: the kernel counted $(fact zswap_hits_$phase)"
+  done
+}
+
 check_throttled_zswap() {
   check "no holder was throttled" zswap begun '.zswap.throttled > 0'
   check "a part is longer than the whole" zswap begun \

@@ -49,6 +49,17 @@ if [[ $workload = zram && $tier != tracepoints ]]; then
   await "hold oracle" grep -q ready /run/oracle.log
 fi
 
+# Before the agent, which attaches zswap's hooks only while it is on: a moment after
+# it was switched on is too late for a count.
+if [[ $workload = zswap ]]; then
+  zswap=/sys/module/zswap/parameters
+  modprobe -q lzo || true
+  modprobe -q zsmalloc || true
+  echo lzo >$zswap/compressor
+  [[ ! -e $zswap/zpool ]] || echo zsmalloc >$zswap/zpool
+  echo Y >$zswap/enabled
+fi
+
 case $tier in
   tracepoints) option=--without=fentry,kprobe ;;
   budget) option=--cpu_budget=0.001 ;;

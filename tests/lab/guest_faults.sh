@@ -172,6 +172,60 @@ module() {
   end_agent owner
 }
 
+# --- zswap is switched on and off -----------------------------------------------
+
+zswap=/sys/module/zswap/parameters
+zswap_hits() {  # of its lock
+  awk '$1 ~ /^swaplock_zswap/ { n += $2 + $3 } END { print n + 0 }' \
+    "$tracing/kprobe_profile"
+}
+
+# Leaves zswap as it was: on, and without pages.
+load_zswap() {  # NAME
+  local before
+  before=$(zswap_hits)
+  "$here/workload_zswap.sh" --codec lzo --hogs 0 --mib 8 --seconds 4 "$pageout" \
+    >>"$out/load.txt" 2>&1 || die "zswap's workload failed"
+  fact "$1" $(($(zswap_hits) - before))
+}
+
+switch_zswap() {  # Y|N
+  echo "$1" >$zswap/enabled
+  # It looks each second, and twice before zswap counts as off.
+  await_windows switched 6
+}
+
+zswap_switched() {
+  local f
+  for f in crypto_acomp_compress zswap_decompress; do
+    echo "p:swaplock_zswap_$f $f" >>"$tracing/kprobe_events"
+    echo 1 >"$tracing/events/kprobes/swaplock_zswap_$f/enable"
+  done
+  modprobe -q lzo || true
+  echo lzo >$zswap/compressor
+  [[ $(cat $zswap/enabled) = N ]] || die "zswap is on from the start"
+  begin_agent switched
+  await_agent switched
+  phase switched off
+  await_windows switched 2
+  phase switched switching
+  switch_zswap Y
+  phase switched on
+  load_zswap zswap_hits_on
+  await_windows switched 2
+  phase switched switching_off
+  switch_zswap N
+  phase switched off_again
+  await_windows switched 2
+  phase switched switching_again
+  switch_zswap Y
+  phase switched on_again
+  load_zswap zswap_hits_on_again
+  await_windows switched 2
+  end_agent switched
+  echo N >$zswap/enabled
+}
+
 # --- zswap, 6.12: a holder is throttled inside its mutex ---------------------------------------------
 
 throttled_zswap() {

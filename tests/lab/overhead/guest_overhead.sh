@@ -44,8 +44,8 @@ cpu_ns() {  # PID
   echo "$total"
 }
 
-zram_hooks=(get_nothing put_nothing compress_nothing decompress_nothing
-  bio_begin_nothing bio_end_nothing)
+zram_hooks=(get_nothing put_nothing compress_nothing bio_begin_nothing
+  bio_end_nothing)
 zsmalloc_hooks=(obj_write_nothing obj_read_begin_nothing obj_read_end_nothing)
 
 links() { bpftool -j link show 2>/dev/null | jq length; }
@@ -63,6 +63,10 @@ attach() {  # WHAT
     clocks) floor get_clock put_clock ;;
     switch-hook) floor switch_nothing ;;
     agent) start_agent ;;
+    agent-zswap)
+      echo Y >/sys/module/zswap/parameters/enabled
+      start_agent
+      ;;
     agent-kprobes) start_agent --without=fentry ;;
     agent-tracepoints) start_agent --without=fentry,kprobe ;;
     agent-counting) start_counting_agent ;;
@@ -137,6 +141,7 @@ measure() {  # ROUND WHAT
   [[ -z $pid ]] || own=$(($(cpu_ns "$pid") - before))
   ns_per_switch=$("$switches" 20000)
   detach
+  [[ $2 != agent-zswap ]] || echo N >/sys/module/zswap/parameters/enabled
   [[ $2 != agent* ]] || holds=$(($(counted_holds) - warm_ios))
   jq -c --arg what "$2" --argjson round "$1" --argjson own "$own" \
     --argjson switch "$ns_per_switch" --argjson holds "$holds" '.jobs[0] | {
@@ -151,7 +156,7 @@ measure() {  # ROUND WHAT
 what=(nothing hooks-2 clocks hooks-zram)
 # Functions that 6.16 and later have.
 if grep -qw zs_obj_read_begin /proc/kallsyms; then what+=(hooks-all); fi
-what+=(switch-hook agent agent-counting agent-kprobes agent-tracepoints)
+what+=(switch-hook agent agent-zswap agent-counting agent-kprobes agent-tracepoints)
 [[ $klockstat = - ]] || what+=(klockstat)
 [[ -z $only ]] || IFS=, read -ra what <<<"$only"
 uname -r >"$out/kernel.txt"

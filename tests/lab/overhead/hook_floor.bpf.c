@@ -19,16 +19,14 @@ int BPF_PROG(put_nothing) { return 0; }
 SEC("fentry/zcomp_compress")
 int BPF_PROG(compress_nothing) { return 0; }
 
-SEC("fentry/zcomp_decompress")
-int BPF_PROG(decompress_nothing) { return 0; }
-
 SEC("fentry/zram_submit_bio")
 int BPF_PROG(bio_begin_nothing) { return 0; }
 
 SEC("fexit/zram_submit_bio")
 int BPF_PROG(bio_end_nothing) { return 0; }
 
-/* zsmalloc's, which end zswap's holds and which zram calls too; 6.16 on. */
+/* zsmalloc's, which begin and end zswap's holds and which zram calls too; 6.16
+ * on. */
 SEC("fexit/zs_obj_write")
 int BPF_PROG(obj_write_nothing) { return 0; }
 
