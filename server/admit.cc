@@ -244,6 +244,8 @@ absl::string_view Name(RejectReason reason) {
       return "too_many";
     case RejectReason::kImplausible:
       return "implausible";
+    case RejectReason::kTooFast:
+      return "too_fast";
     case RejectReason::kBusy:
       return "busy";
     case RejectReason::kStorage:
