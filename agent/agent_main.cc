@@ -32,8 +32,9 @@
 #include "common/version.h"
 #include "common/window_table.h"
 
-ABSL_FLAG(std::string, server, "",
-          "host:port of the server to send windows to; empty: none");
+ABSL_FLAG(std::vector<std::string>, server, {},
+          "host:port of the server to send windows to, or several: the first "
+          "one that answers, as long as it does; empty: none");
 ABSL_FLAG(std::string, tls_ca, "",
           "certificate of the CA that signed the server's; empty: plaintext");
 ABSL_FLAG(std::string, tls_cert, "",
@@ -174,6 +175,9 @@ std::string FlagError() {
     }
   }
   if (std::string error = TextError(); !error.empty()) return error;
+  for (const std::string& server : absl::GetFlag(FLAGS_server)) {
+    if (server.empty()) return "--server: a name between its commas is empty";
+  }
   if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
       absl::GetFlag(FLAGS_record).empty() &&
       absl::GetFlag(FLAGS_state_dir).empty()) {
@@ -262,13 +266,7 @@ absl::StatusOr<WindowKey> Identity() {
 absl::StatusOr<std::unique_ptr<Spool>> OpenSpool() {
   Spool::Options options;
   options.folder = absl::GetFlag(FLAGS_state_dir);
-  absl::StatusOr<std::unique_ptr<Spool>> spool = Spool::Open(options);
-  // Two agents on one spool would send its windows twice; a disk that fails is
-  // no reason not to measure.
-  if (spool.ok() || absl::IsFailedPrecondition(spool.status())) return spool;
-  Log(LogLevel::kError, absl::StrCat("spool: goes on in memory only: ",
-                                     spool.status().ToString()));
-  return Spool::Open({});
+  return Spool::Open(options);
 }
 
 // Writes windows to stdout. Coverage is written when it changes.
@@ -318,8 +316,8 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
     if (!record.ok()) return record.status();
     sinks.record = *std::move(record);
   }
-  const std::string server = absl::GetFlag(FLAGS_server);
-  if (server.empty() && absl::GetFlag(FLAGS_state_dir).empty()) return sinks;
+  const std::vector<std::string> servers = absl::GetFlag(FLAGS_server);
+  if (servers.empty() && absl::GetFlag(FLAGS_state_dir).empty()) return sinks;
 
   absl::StatusOr<std::unique_ptr<Spool>> spool = OpenSpool();
   if (!spool.ok()) return spool.status();
@@ -331,12 +329,14 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity) {
         sinks.spool->AppendInDoubt(*sinks.record->last_found());
     if (!status.ok()) return status;
   }
-  if (server.empty()) return sinks;
+  if (servers.empty()) return sinks;
   Uplink::Options options;
-  options.server = server;
+  options.servers = servers;
   options.credentials = Credentials();
-  if (absl::Status s = CheckIdentity(options.credentials, server); !s.ok()) {
-    return s;
+  for (const std::string& server : servers) {
+    if (absl::Status s = CheckIdentity(options.credentials, server); !s.ok()) {
+      return s;
+    }
   }
   options.identity = identity;
   options.agent_version = std::string(kVersion);
@@ -387,6 +387,7 @@ int Run(const StopEvent& stop) {
   const bool replay = !absl::GetFlag(FLAGS_replay).empty();
   int exit_status = 0;
   while (true) {
+    if (sinks->uplink != nullptr) (*source)->Apply(sinks->uplink->settings());
     const absl::StatusOr<Window> window = (*source)->Next();
     if (absl::IsOutOfRange(window.status())) break;
     if (!window.ok()) {
