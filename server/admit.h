@@ -23,7 +23,8 @@ enum class RejectReason {
   kBadKernel,    // a kernel release that is none
   kBadText,      // too long, or not common/plain_text
   kTooMany,      // more cells, holds, probes ... than a window may have
-  kImplausible,  // a number above 2^50, or parts above their whole
+  kImplausible,  // a number above 2^50 or than time allows, parts above their
+                 // whole, a sum that its buckets cannot have
   kTooFast,      // more of its host than admission.h takes: again later
   kBusy,         // the writer's queue is full: again later
   kStorage,      // the ledger could not commit: again later
