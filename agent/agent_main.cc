@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -48,6 +49,8 @@ ABSL_FLAG(std::string, token_file, "",
 ABSL_FLAG(std::string, state_dir, "",
           "folder where windows wait for the server and survive a restart; "
           "empty: they wait in memory");
+ABSL_FLAG(int64_t, spool_bytes, 32 << 20,
+          "size of the file in --state_dir, when it is made; 64 KiB to 4 GiB");
 ABSL_FLAG(std::string, host_id, "",
           "name of this host in its windows; empty: that in --tls_cert, or a "
           "hash of the machine id");
@@ -155,6 +158,10 @@ std::string FlagError() {
   const absl::Duration interval = absl::GetFlag(FLAGS_interval);
   if (interval < absl::Milliseconds(100) || interval > absl::Hours(1)) {
     return "--interval is 100ms to 1h";
+  }
+  const int64_t spool_bytes = absl::GetFlag(FLAGS_spool_bytes);
+  if (spool_bytes < (64 << 10) || spool_bytes > (int64_t{4} << 30)) {
+    return "--spool_bytes is 65536 to 4294967296";
   }
   if (absl::GetFlag(FLAGS_seconds) < 0) return "--seconds is at least 0";
   // The server takes no more.
@@ -266,6 +273,7 @@ absl::StatusOr<WindowKey> Identity() {
 absl::StatusOr<std::unique_ptr<Spool>> OpenSpool() {
   Spool::Options options;
   options.folder = absl::GetFlag(FLAGS_state_dir);
+  options.max_bytes = static_cast<uint64_t>(absl::GetFlag(FLAGS_spool_bytes));
   return Spool::Open(options);
 }
 

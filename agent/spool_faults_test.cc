@@ -297,9 +297,9 @@ void FailAtCalls(uint64_t seed, uint64_t failing_calls, bool also_reads,
 
 TEST(SpoolFaultsTest, OneCallFails) { FailAtCalls(4, 1, true, 1); }
 
-TEST(SpoolFaultsTest, WritingFailsForAWhile) { FailAtCalls(5, 25, false, 2); }
+TEST(SpoolFaultsTest, WritingFailsForAWhile) { FailAtCalls(5, 25, false, 3); }
 
-TEST(SpoolFaultsTest, TheDiskIsGoneForAWhile) { FailAtCalls(6, 40, true, 3); }
+TEST(SpoolFaultsTest, TheDiskIsGoneForAWhile) { FailAtCalls(6, 40, true, 6); }
 
 // Killed while the disk fails: what was in memory is lost, but nothing that was
 // on disk, and nothing is counted twice.

@@ -40,8 +40,8 @@ class Scanner {
  public:
   explicit Scanner(const SpoolDisk& disk) : disk_(disk) {}
 
-  // Valid until the next call.
-  absl::StatusOr<absl::string_view> At(uint64_t offset, size_t size) {
+  // At least `size` bytes from `offset` on, valid until the next call.
+  absl::StatusOr<absl::string_view> From(uint64_t offset, size_t size) {
     if (offset < start_ || offset + size > start_ + chunk_.size()) {
       absl::StatusOr<std::string> chunk =
           Read(offset, std::max(size, kChunkBytes));
@@ -49,7 +49,7 @@ class Scanner {
       chunk_ = *std::move(chunk);
       start_ = offset;
     }
-    return absl::string_view(chunk_).substr(offset - start_, size);
+    return absl::string_view(chunk_).substr(offset - start_);
   }
 
   int unreadable() const { return unreadable_; }
@@ -231,19 +231,28 @@ absl::Status SpoolFile::Scan(Recovery* recovery) {
   next_order_ = std::max(wanted_.sent, wanted_.gone) + 1;
   uint64_t first = 0;  // position that the last record names
   for (uint64_t at = 0; at + kHeaderBytes <= ring_;) {
-    absl::StatusOr<absl::string_view> head =
-        scanner.At(kHeadBytes + at, kHeaderBytes);
-    if (!head.ok()) return head.status();
-    const std::optional<Header> header = Header::Decode(*head);
+    absl::StatusOr<absl::string_view> ahead =
+        scanner.From(kHeadBytes + at, kHeaderBytes);
+    if (!ahead.ok()) return ahead.status();
+    const size_t mark = ahead->find(kMark);
+    const uint64_t step = Aligned(mark != absl::string_view::npos
+                                      ? mark
+                                      : ahead->size() - kMark.size() + 1);
+    if (step > 0) {
+      at += step;
+      continue;
+    }
+    const std::optional<Header> header = Header::Decode(*ahead);
     if (!header.has_value() || header->position % ring_ != at ||
         at + kHeaderBytes + header->length > ring_) {
       at += kAlignment;
       continue;
     }
     absl::StatusOr<absl::string_view> record =
-        scanner.At(kHeadBytes + at, kHeaderBytes + header->length);
+        scanner.From(kHeadBytes + at, kHeaderBytes + header->length);
     if (!record.ok()) return record.status();
-    if (Crc32c(record->substr(kCovered)) != header->crc) {
+    if (Crc32c(record->substr(kCovered, kHeaderBytes - kCovered +
+                                            header->length)) != header->crc) {
       at += kAlignment;
       continue;
     }
