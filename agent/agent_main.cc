@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -35,8 +36,9 @@
 #include "common/version.h"
 #include "common/window_table.h"
 
-ABSL_FLAG(std::string, server, "",
-          "host:port of the server to send windows to; empty: none");
+ABSL_FLAG(std::vector<std::string>, server, {},
+          "host:port of the server to send windows to, or several: the first "
+          "one that answers, as long as it does; empty: none");
 ABSL_FLAG(std::string, tls_ca, "",
           "certificate of the CA that signed the server's; empty: plaintext");
 ABSL_FLAG(std::string, tls_cert, "",
@@ -50,6 +52,8 @@ ABSL_FLAG(std::string, token_file, "",
 ABSL_FLAG(std::string, state_dir, "",
           "folder where windows wait for the server and survive a restart; "
           "empty: they wait in memory");
+ABSL_FLAG(int64_t, spool_bytes, 32 << 20,
+          "size of the file in --state_dir, when it is made; 64 KiB to 4 GiB");
 ABSL_FLAG(std::string, host_id, "",
           "name of this host in its windows; empty: that in --tls_cert, or a "
           "hash of the machine id");
@@ -161,6 +165,10 @@ std::string FlagError() {
   if (interval < absl::Milliseconds(100) || interval > absl::Hours(1)) {
     return "--interval is 100ms to 1h";
   }
+  const int64_t spool_bytes = absl::GetFlag(FLAGS_spool_bytes);
+  if (spool_bytes < (64 << 10) || spool_bytes > (int64_t{4} << 30)) {
+    return "--spool_bytes is 65536 to 4294967296";
+  }
   if (absl::GetFlag(FLAGS_seconds) < 0) return "--seconds is at least 0";
   // The server takes no more.
   if (absl::GetFlag(FLAGS_top_k) < 0 || absl::GetFlag(FLAGS_top_k) > 64) {
@@ -180,6 +188,9 @@ std::string FlagError() {
     }
   }
   if (std::string error = TextError(); !error.empty()) return error;
+  for (const std::string& server : absl::GetFlag(FLAGS_server)) {
+    if (server.empty()) return "--server: a name between its commas is empty";
+  }
   if (print.empty() && absl::GetFlag(FLAGS_server).empty() &&
       absl::GetFlag(FLAGS_record).empty() &&
       absl::GetFlag(FLAGS_state_dir).empty() &&
@@ -270,13 +281,8 @@ absl::StatusOr<WindowKey> Identity() {
 absl::StatusOr<std::unique_ptr<Spool>> OpenSpool() {
   Spool::Options options;
   options.folder = absl::GetFlag(FLAGS_state_dir);
-  absl::StatusOr<std::unique_ptr<Spool>> spool = Spool::Open(options);
-  // Two agents on one spool would send its windows twice; a disk that fails is
-  // no reason not to measure.
-  if (spool.ok() || absl::IsFailedPrecondition(spool.status())) return spool;
-  Log(LogLevel::kError, absl::StrCat("spool: goes on in memory only: ",
-                                     spool.status().ToString()));
-  return Spool::Open({});
+  options.max_bytes = static_cast<uint64_t>(absl::GetFlag(FLAGS_spool_bytes));
+  return Spool::Open(options);
 }
 
 // Writes windows to stdout. Coverage is written when it changes.
@@ -342,8 +348,8 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity,
     if (!record.ok()) return record.status();
     sinks.record = *std::move(record);
   }
-  const std::string server = absl::GetFlag(FLAGS_server);
-  if (server.empty() && absl::GetFlag(FLAGS_state_dir).empty()) return sinks;
+  const std::vector<std::string> servers = absl::GetFlag(FLAGS_server);
+  if (servers.empty() && absl::GetFlag(FLAGS_state_dir).empty()) return sinks;
 
   absl::StatusOr<std::unique_ptr<Spool>> spool = OpenSpool();
   if (!spool.ok()) return spool.status();
@@ -355,12 +361,14 @@ absl::StatusOr<Sinks> OpenSinks(const WindowKey& identity,
         sinks.spool->AppendInDoubt(*sinks.record->last_found());
     if (!status.ok()) return status;
   }
-  if (server.empty()) return sinks;
+  if (servers.empty()) return sinks;
   Uplink::Options options;
-  options.server = server;
+  options.servers = servers;
   options.credentials = Credentials();
-  if (absl::Status s = CheckIdentity(options.credentials, server); !s.ok()) {
-    return s;
+  for (const std::string& server : servers) {
+    if (absl::Status s = CheckIdentity(options.credentials, server); !s.ok()) {
+      return s;
+    }
   }
   options.identity = identity;
   options.agent_version = std::string(kVersion);
@@ -416,6 +424,7 @@ int Run(const StopEvent& stop) {
   const bool replay = !absl::GetFlag(FLAGS_replay).empty();
   int exit_status = 0;
   while (true) {
+    if (sinks->uplink != nullptr) (*source)->Apply(sinks->uplink->settings());
     const absl::StatusOr<Window> window = (*source)->Next();
     if (absl::IsOutOfRange(window.status())) break;
     if (!window.ok()) {

@@ -58,6 +58,7 @@ class BpfSource : public WindowSource {
   BpfSource(const BpfSourceOptions& options, const StopEvent& stop)
       : options_(options),
         stop_(stop),
+        interval_(options.interval),
         top_(options.top_k, &names_),
         locks_(options.probe_zram_devices, &builder_) {}
 
@@ -74,9 +75,9 @@ class BpfSource : public WindowSource {
     for (;;) {
       const absl::Duration elapsed = absl::Nanoseconds(
           static_cast<int64_t>(NowNs(CLOCK_BOOTTIME) - start_boottime_ns_));
-      if (elapsed >= options_.interval) break;
+      if (elapsed >= interval_) break;
       const CutEvent* const cut = options_.cut;
-      stopped = stop_.WaitFor(std::min(kTick, options_.interval - elapsed),
+      stopped = stop_.WaitFor(std::min(kTick, interval_ - elapsed),
                               cut == nullptr ? -1 : cut->fd());
       Drain();
       modules_changed_ = btf_zram_ != Exists("/sys/kernel/btf/zram") ||
@@ -94,6 +95,13 @@ class BpfSource : public WindowSource {
       locks_.Find();
     }
     return window;
+  }
+
+  void Apply(const SourceSettings& settings) override {
+    interval_ = settings.interval > absl::ZeroDuration() ? settings.interval
+                                                         : options_.interval;
+    top_.set_top_k(settings.top_k > 0 ? settings.top_k : options_.top_k);
+    top_hold_ns_ = settings.top_hold_ns;
   }
 
  private:
@@ -237,6 +245,10 @@ class BpfSource : public WindowSource {
         window.cells.push_back(std::move(cell));
       }
       window.top_holds = top_.Take(ended, began_monotonic_ns, index_of);
+      while (!window.top_holds.empty() &&
+             window.top_holds.back().hold_ns < top_hold_ns_) {
+        window.top_holds.pop_back();
+      }
       window.holds_in_progress = top_.InProgress(
           sampler_->ReadHoldsInProgress(), began_monotonic_ns, index_of);
       const std::vector<uint64_t> losses = sampler_->ReadLosses();
@@ -345,6 +357,8 @@ class BpfSource : public WindowSource {
 
   const BpfSourceOptions options_;
   const StopEvent& stop_;
+  absl::Duration interval_;
+  uint64_t top_hold_ns_ = 0;
   WindowBuilder builder_;
   KernelNames names_;
   TopHolds top_;

@@ -1,11 +1,14 @@
 #include "agent/spool.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "agent/merged_window.h"
+#include "agent/spool_folder.h"
 #include "common/log.h"
 
 namespace swaplock {
@@ -13,70 +16,122 @@ namespace {
 
 // What the server takes as one message, with room to spare.
 constexpr size_t kMaxMergedBytes = 256 << 10;
+constexpr uint64_t kHourNs = 3'600'000'000'000;
+// Windows that are marked as sent ahead of time, so that not each needs a sync
+// of the disk. After a crash they are in doubt.
+constexpr uint64_t kSentAhead = 8;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const Options& options) {
   std::unique_ptr<Spool> spool(new Spool(options));
-  if (options.folder.empty()) return spool;
-
+  if (!spool->options_.open_disk && options.folder.empty()) return spool;
   absl::MutexLock lock(&spool->mutex_);
-  SpoolFile::Damage damage;
-  absl::StatusOr<std::unique_ptr<SpoolFile>> file = SpoolFile::Open(
-      options.folder, &damage,
-      [&spool](const SpoolFile::Record& record, absl::string_view payload) {
-        spool->mutex_.AssertHeld();
-        spool->Recover(record, payload);
-      });
-  if (!file.ok()) return file.status();
-  spool->file_ = *std::move(file);
-  std::stable_sort(spool->entries_.begin(), spool->entries_.end(),
-                   [](const Entry& a, const Entry& b) {
-                     return a.record.order < b.record.order;
-                   });
-  Stats& stats = spool->stats_;
-  stats.recovered = spool->entries_.size();
-  stats.damaged += damage.records + (damage.tail_bytes > 0 ? 1 : 0) +
-                   (damage.foreign ? 1 : 0);
-  if (stats.damaged > 0) {
-    Log(LogLevel::kWarning,
-        absl::StrCat("spool: ", options.folder, ": ", damage.records,
-                     " damaged records left out, ", damage.tail_bytes,
-                     " bytes of a torn tail cut off",
-                     damage.foreign ? ", foreign file moved aside" : ""));
-  }
+  const absl::Status status = spool->OpenFile();
+  // Two agents on one spool would send its windows twice; a disk that fails is
+  // no reason not to measure.
+  if (absl::IsFailedPrecondition(status)) return status;
+  spool->NoteDisk(status);
   return spool;
 }
 
-void Spool::Recover(const SpoolFile::Record& record,
-                    absl::string_view payload) {
-  next_order_ = std::max(next_order_, record.order + 1);
+absl::Status Spool::OpenFile() {
+  absl::StatusOr<std::unique_ptr<SpoolDisk>> disk =
+      options_.open_disk ? options_.open_disk()
+                         : OpenSpoolFolder(options_.folder, options_.max_bytes);
+  if (!disk.ok()) return disk.status();
+  SpoolFile::Recovery recovery;
+  std::deque<Entry> recovered;
+  std::vector<uint64_t> left_out;
+  absl::StatusOr<std::unique_ptr<SpoolFile>> file = SpoolFile::Open(
+      *std::move(disk), &recovery,
+      [&](uint64_t order, bool may_be_sent, absl::string_view payload) {
+        mutex_.AssertHeld();
+        Recover(order, may_be_sent, payload, &recovered, &left_out);
+      });
+  if (!file.ok()) return file.status();
+  file_ = *std::move(file);
+  for (const uint64_t order : left_out) file_->Forget(order);
+
+  stats_.recovered += recovered.size();
+  stats_.damaged += recovery.damaged;
+  if (recovery.damaged > 0) {
+    Log(LogLevel::kWarning,
+        absl::StrCat("spool: ", options_.folder, ": ", recovery.damaged,
+                     " damaged places left out",
+                     recovery.torn ? ", one of them a torn tail" : ""));
+  }
+  for (Entry& entry : recovered) {
+    if (entry.order <= file_->sent() && file_->server() != 0) {
+      entry.sent_to = file_->server();
+    }
+    if (entry.sent_to == 0 && told_in_doubt_.has_value() &&
+        Covers(entry, *told_in_doubt_)) {
+      entry.sent_to = SpoolFile::kAnyServer;
+    }
+    stats_.pending_bytes += entry.bytes;
+  }
+  // What is in memory is younger than what an earlier life left.
+  const uint64_t first_order = file_->next_order();
+  for (Entry& entry : entries_) {
+    const bool is_known = std::any_of(
+        recovered.begin(), recovered.end(),
+        [&entry](const Entry& other) { return Covers(other, entry.key); });
+    if (is_known) {
+      stats_.pending_bytes -= entry.bytes;
+      continue;
+    }
+    entry.order += first_order;
+    recovered.push_back(std::move(entry));
+  }
+  entries_ = std::move(recovered);
+  next_order_ += first_order;
+  return absl::OkStatus();
+}
+
+void Spool::Recover(uint64_t order, bool may_be_sent, absl::string_view payload,
+                    std::deque<Entry>* recovered,
+                    std::vector<uint64_t>* left_out) {
   absl::StatusOr<Window> window = ParseWindow(payload);
   if (!window.ok()) {
     ++stats_.damaged;
+    left_out->push_back(order);
     return;
   }
-  Entry entry;
-  entry.key = window->key;
-  entry.windows = WindowsIn(*window);
-  entry.bytes = SpoolFile::SizeOnDisk(payload);
-  entry.record = record;
+  Entry entry = EntryOf(*window, SpoolFile::SizeOnDisk(payload));
+  entry.order = order;
+  entry.sent_to = may_be_sent ? SpoolFile::kAnyServer : 0;
   entry.on_disk = true;
-  // A merged window is written before those in it are marked gone; a crash in
+  // A merged window is written before those in it are forgotten; a crash in
   // between leaves both.
-  for (size_t i = entries_.size(); i > 0; --i) {
-    if (!Covers(entry, entries_[i - 1].key)) continue;
-    stats_.pending_bytes -= entries_[i - 1].bytes;
-    entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(i - 1));
+  const auto covered = std::stable_partition(
+      recovered->begin(), recovered->end(),
+      [&entry](const Entry& earlier) { return !Covers(entry, earlier.key); });
+  for (auto it = covered; it != recovered->end(); ++it) {
+    left_out->push_back(it->order);
   }
-  stats_.pending_bytes += entry.bytes;
-  entries_.push_back(std::move(entry));
+  recovered->erase(covered, recovered->end());
+  recovered->push_back(std::move(entry));
+}
+
+Spool::Entry Spool::EntryOf(const Window& window, uint64_t bytes) {
+  Entry entry;
+  entry.key = window.key;
+  entry.windows = WindowsIn(window);
+  entry.length_ns = window.end_boottime_ns - window.start_boottime_ns;
+  entry.bytes = bytes;
+  return entry;
 }
 
 bool Spool::Covers(const Entry& entry, const WindowKey& key) {
   return entry.key.seq >= key.seq && entry.key.seq - key.seq < entry.windows &&
          entry.key.epoch == key.epoch && entry.key.boot_id == key.boot_id &&
          entry.key.host_id == key.host_id;
+}
+
+uint64_t Spool::Capacity() const {
+  return file_ != nullptr ? file_->capacity()
+                          : SpoolFile::CapacityOf(options_.max_bytes);
 }
 
 absl::Status Spool::Append(const Window& window) { return Keep(window, false); }
@@ -87,70 +142,90 @@ absl::Status Spool::AppendInDoubt(const Window& window) {
 
 absl::Status Spool::Keep(const Window& window, bool in_doubt) {
   absl::MutexLock lock(&mutex_);
+  if (in_doubt) told_in_doubt_ = window.key;
   for (const Entry& entry : entries_) {
     if (Covers(entry, window.key)) return absl::OkStatus();
   }
-  Entry entry;
-  entry.key = window.key;
-  entry.windows = WindowsIn(window);
-  entry.payload = Serialize(window);
-  entry.bytes = SpoolFile::SizeOnDisk(entry.payload);
-  entry.record.order = next_order_;
-  entry.record.in_doubt = in_doubt;
-  while (stats_.pending_bytes + entry.bytes > options_.max_bytes / 2) {
-    if (MergeOldestPair()) continue;
+  std::string payload = Serialize(window);
+  Entry entry = EntryOf(window, SpoolFile::SizeOnDisk(payload));
+  entry.payload = std::move(payload);
+  if (in_doubt) {
+    entry.sent_to = file_ != nullptr && file_->server() != 0
+                        ? file_->server()
+                        : SpoolFile::kAnyServer;
+  }
+  while (stats_.pending_bytes + entry.bytes > Capacity()) {
+    if (MergePair(kHourNs) || MergePair(std::numeric_limits<uint64_t>::max())) {
+      continue;
+    }
     ++stats_.refused;
     return absl::ResourceExhaustedError(
         absl::StrCat("spool window ", window.key.seq, ": full with ",
                      entries_.size(), " windows, none of which may be merged"));
   }
-  ++next_order_;
   stats_.pending_bytes += entry.bytes;
+  entry.order = next_order_++;
   entries_.push_back(std::move(entry));
   WriteOwed();
   return absl::OkStatus();
 }
 
+absl::Status Spool::Settle() {
+  absl::Status status = file_->Settle();
+  if (!status.ok()) return status;
+  for (Entry& entry : entries_) entry.unsettled = false;
+  return status;
+}
+
 void Spool::WriteOwed() {
-  if (file_ == nullptr) return;
-  for (Entry& entry : entries_) {
-    if (entry.on_disk) continue;
-    absl::Status status = MakeRoomInFile(entry.bytes);
+  if (file_ == nullptr) {
+    if (!options_.open_disk && options_.folder.empty()) return;
+    const absl::Status status = OpenFile();
+    NoteDisk(status);
+    if (!status.ok()) return;
+  }
+  const auto is_owed = [this](const Entry& entry) {
+    mutex_.AssertHeld();
+    return !entry.on_disk && entry.payload.size() <= file_->max_payload();
+  };
+  auto owed = std::find_if(entries_.begin(), entries_.end(), is_owed);
+  if (owed == entries_.end()) return;
+  absl::Status status = Settle();
+  for (; status.ok() && owed != entries_.end(); ++owed) {
+    if (!is_owed(*owed)) continue;
+    status = file_->Put(owed->order, owed->sent_to != 0, owed->payload);
     if (status.ok()) {
-      absl::StatusOr<SpoolFile::Record> record = file_->Append(
-          entry.record.order, entry.record.in_doubt, entry.payload);
-      status = record.status();
-      if (record.ok()) entry.record = *record;
+      owed->on_disk = true;
+      owed->payload = std::string();  // gives the memory back
+    } else if (!absl::IsResourceExhausted(status)) {
+      owed->unsettled = true;
     }
-    if (!status.ok()) {
-      static LogSite site(absl::Minutes(1));
-      site.Log(LogLevel::kError,
-               absl::StrCat("spool: window ", entry.key.seq,
-                            " is in memory only: ", status.ToString()));
-      return;
-    }
-    entry.on_disk = true;
-    entry.payload = std::string();  // gives the memory back
   }
+  NoteDisk(status);
 }
 
-absl::Status Spool::MakeRoomInFile(uint64_t bytes) {
-  if (file_->size() + bytes <= options_.max_bytes) return absl::OkStatus();
-  std::vector<SpoolFile::Record*> keep;
-  for (Entry& entry : entries_) {
-    if (entry.on_disk) keep.push_back(&entry.record);
+void Spool::NoteDisk(const absl::Status& status) {
+  if (status.ok()) {
+    if (disk_fails_) Log(LogLevel::kInfo, "spool: the disk works again");
+    disk_fails_ = false;
+    return;
   }
-  return file_->Compact(keep);
+  disk_fails_ = true;
+  ++stats_.disk_errors;
+  static LogSite site(absl::Minutes(1));
+  site.Log(LogLevel::kError,
+           absl::StrCat("spool: goes on in memory until the disk works again: ",
+                        status.ToString()));
 }
 
-bool Spool::MergeOldestPair() {
-  // Not the first one: it may be on its way.
-  for (size_t i = 1; i + 1 < entries_.size(); ++i) {
+bool Spool::MergePair(uint64_t longest_ns) {
+  for (size_t i = 0; i + 1 < entries_.size(); ++i) {
     const Entry& first = entries_[i];
     const Entry& second = entries_[i + 1];
-    if (first.record.in_doubt || second.record.in_doubt ||
-        first.on_disk != second.on_disk ||
-        first.key.epoch != second.key.epoch) {
+    if (first.sent_to != 0 || second.sent_to != 0 || first.unsettled ||
+        second.unsettled || first.on_disk != second.on_disk ||
+        first.key.epoch != second.key.epoch || first.length_ns > longest_ns ||
+        second.length_ns > longest_ns - first.length_ns) {
       continue;
     }
     const absl::StatusOr<Window> a = Read(first);
@@ -162,29 +237,29 @@ bool Spool::MergeOldestPair() {
 }
 
 bool Spool::ReplacePair(size_t index, const Window& merged) {
-  Entry entry;
-  entry.key = merged.key;
-  entry.windows = WindowsIn(merged);
-  entry.payload = Serialize(merged);
-  entry.bytes = SpoolFile::SizeOnDisk(entry.payload);
-  entry.record.order = entries_[index].record.order;
+  std::string payload = Serialize(merged);
+  Entry entry = EntryOf(merged, SpoolFile::SizeOnDisk(payload));
   const uint64_t bytes_before =
       entries_[index].bytes + entries_[index + 1].bytes;
   if (entry.bytes > kMaxMergedBytes || entry.bytes >= bytes_before) {
     return false;
   }
+  // The place of the second one, whose key it has: what is gone up to there
+  // takes the first one along.
+  entry.order = entries_[index + 1].order;
   if (entries_[index].on_disk) {
-    // The merged one first: a crash before the marks leaves all three, and
-    // Recover() knows which to take. If it cannot be written, the two stay.
-    if (!MakeRoomInFile(entry.bytes).ok()) return false;
-    absl::StatusOr<SpoolFile::Record> record =
-        file_->Append(entry.record.order, false, entry.payload);
-    if (!record.ok()) return false;
-    entry.record = *record;
+    // If it cannot be written, the two stay. Should it be there all the same,
+    // neither of them is handed out before that is settled.
+    const absl::Status status = file_->Put(entry.order, false, payload);
+    if (!status.ok()) {
+      entries_[index].unsettled = entries_[index + 1].unsettled = true;
+      NoteDisk(status);
+      return false;
+    }
+    file_->Forget(entries_[index].order);
     entry.on_disk = true;
-    entry.payload = std::string();
-    MarkGone(entries_[index]);
-    MarkGone(entries_[index + 1]);
+  } else {
+    entry.payload = std::move(payload);
   }
   stats_.pending_bytes -= bytes_before - entry.bytes;
   ++stats_.merged;
@@ -193,38 +268,67 @@ bool Spool::ReplacePair(size_t index, const Window& merged) {
   return true;
 }
 
-void Spool::MarkGone(const Entry& entry) {
-  if (!entry.on_disk) return;
-  const absl::Status status = file_->MarkGone(entry.record);
-  if (status.ok()) return;
-  static LogSite site(absl::Minutes(1));
-  site.Log(LogLevel::kError,
-           absl::StrCat(
-               "spool: window ", entry.key.seq,
-               " would be sent again after a restart: ", status.ToString()));
-}
-
 absl::StatusOr<Window> Spool::Read(const Entry& entry) const {
   if (!entry.on_disk) return ParseWindow(entry.payload);
-  absl::StatusOr<std::string> payload = file_->Read(entry.record);
+  absl::StatusOr<std::string> payload = file_->Read(entry.order);
   if (!payload.ok()) return payload.status();
   return ParseWindow(*payload);
 }
 
-absl::StatusOr<Window> Spool::Oldest() {
+absl::Status Spool::MarkSent(Entry* entry, uint64_t server) {
+  const uint64_t sent_to = entry->sent_to == 0 || entry->sent_to == server
+                               ? server
+                               : SpoolFile::kAnyServer;
+  if (entry->unsettled) {
+    // What the write left must not come back after this window was counted.
+    if (absl::Status s = Settle(); !s.ok()) return s;
+  }
+  if (entry->on_disk &&
+      (entry->order > file_->sent() || sent_to != file_->server())) {
+    absl::Status status =
+        file_->SetSent(entry->order + kSentAhead - 1, sent_to);
+    if (!status.ok()) return status;
+  }
+  entry->sent_to = sent_to;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Spool::Parcel> Spool::NextToSend(absl::string_view host_id,
+                                                uint64_t server) {
   absl::MutexLock lock(&mutex_);
-  while (!entries_.empty()) {
-    absl::StatusOr<Window> window = Read(entries_.front());
+  absl::Status held;
+  for (size_t i = 0; i < entries_.size();) {
+    Entry& entry = entries_[i];
+    if (entry.key.host_id != host_id) {
+      if (!held.ok()) break;
+      return absl::FailedPreconditionError(
+          absl::StrCat("spool: the next window is of ", entry.key.host_id));
+    }
+    absl::StatusOr<Window> window = Read(entry);
     // Only what the disk itself damaged is given up; an error of reading may
     // pass.
-    if (!absl::IsDataLoss(window.status())) return window;
-    ++stats_.damaged;
-    Log(LogLevel::kError,
-        absl::StrCat("spool: lost window ", entries_.front().key.seq, ": ",
-                     window.status().ToString()));
-    Remove(0);
+    if (absl::IsDataLoss(window.status()) ||
+        absl::IsInvalidArgument(window.status())) {
+      ++stats_.damaged;
+      Log(LogLevel::kError, absl::StrCat("spool: lost window ", entry.key.seq,
+                                         ": ", window.status().ToString()));
+      Remove(i);
+      continue;
+    }
+    const bool in_doubt = entry.sent_to != 0 && entry.sent_to != server;
+    absl::Status status = window.status();
+    if (status.ok()) status = MarkSent(&entry, server);
+    if (status.ok()) return Parcel{*std::move(window), in_doubt};
+    NoteDisk(status);
+    ++stats_.held;
+    held = status;
+    // All others that are on disk would be held, too.
+    while (i < entries_.size() && entries_[i].MayBeOnDisk()) ++i;
   }
-  return absl::NotFoundError("spool: no window waits");
+  if (held.ok()) return absl::NotFoundError("spool: no window waits");
+  return absl::UnavailableError(absl::StrCat("spool: the disk holds back ",
+                                             entries_.size(),
+                                             " windows: ", held.ToString()));
 }
 
 void Spool::Acknowledge(const WindowKey& key) {
@@ -234,6 +338,7 @@ void Spool::Acknowledge(const WindowKey& key) {
                    [&key](const Entry& entry) { return entry.key == key; });
   if (found == entries_.end()) return;
   Remove(static_cast<size_t>(found - entries_.begin()));
+  WriteOwed();
 }
 
 void Spool::Remove(size_t index) {
@@ -241,8 +346,21 @@ void Spool::Remove(size_t index) {
   entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(index));
   stats_.pending_bytes -= entry.bytes;
   if (file_ == nullptr) return;
-  if (!entries_.empty() || !file_->Clear().ok()) MarkGone(entry);
-  WriteOwed();
+  file_->Forget(entry.order);
+  // Not waited for: what a crash brings back is sent once more, and known.
+  file_->SetGone((entries_.empty() ? next_order_ : entries_.front().order) - 1)
+      .IgnoreError();
+}
+
+std::optional<WindowKey> Spool::Oldest() const {
+  absl::MutexLock lock(&mutex_);
+  if (entries_.empty()) return std::nullopt;
+  return entries_.front().key;
+}
+
+uint64_t Spool::OldestSentTo() const {
+  absl::MutexLock lock(&mutex_);
+  return entries_.empty() ? 0 : entries_.front().sent_to;
 }
 
 bool Spool::Empty() const {
@@ -254,10 +372,10 @@ Spool::Stats Spool::stats() const {
   absl::MutexLock lock(&mutex_);
   Stats stats = stats_;
   stats.pending = entries_.size();
-  if (file_ != nullptr) {
-    stats.only_in_memory = static_cast<uint64_t>(
-        std::count_if(entries_.begin(), entries_.end(),
-                      [](const Entry& entry) { return !entry.on_disk; }));
+  const bool has_disk = options_.open_disk || !options_.folder.empty();
+  for (const Entry& entry : entries_) {
+    if (has_disk && !entry.on_disk) ++stats.only_in_memory;
+    if (entry.sent_to != 0) ++stats.in_doubt;
   }
   return stats;
 }

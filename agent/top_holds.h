@@ -26,6 +26,9 @@ class TopHolds {
   // the object.
   TopHolds(int top_k, KernelNames* names) : top_k_(top_k), names_(names) {}
 
+  // From the next Take() on.
+  void set_top_k(int top_k) { top_k_ = top_k; }
+
   void AddHold(const sl_top_hold& record) { holds_.push_back(record); }
   void AddWait(const sl_top_wait& record) { waits_.push_back(record); }
 
@@ -43,7 +46,7 @@ class TopHolds {
  private:
   void AddWaiters(const sl_hold_facts& facts, Hold* hold) const;
 
-  const int top_k_;
+  int top_k_;
   KernelNames* const names_;
   std::vector<sl_top_hold> holds_;
   std::vector<sl_top_wait> waits_;

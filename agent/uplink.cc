@@ -29,6 +29,7 @@ Uplink::Uplink(const Options& options, Spool* spool)
     : options_(options),
       spool_(spool),
       backoff_(options.first_backoff, options.backoff_cap),
+      choice_(options.servers, options.patience),
       thread_([this] { Run(); }) {}
 
 Uplink::~Uplink() {
@@ -67,6 +68,11 @@ Uplink::Stats Uplink::stats() const {
   return stats_;
 }
 
+SourceSettings Uplink::settings() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return settings_.At(std::chrono::steady_clock::now());
+}
+
 bool Uplink::Sleep(Instant until) {
   std::unique_lock<std::mutex> lock(mutex_);
   const bool woken =
@@ -96,17 +102,23 @@ void Uplink::Count(uint64_t Stats::*counter) {
 }
 
 void Uplink::Run() {
+  choice_.BeginWith(spool_->OldestSentTo());
   while (!Stopping() && !(Draining() && spool_->Empty())) {
     const absl::Status status = RunStream();
     SetConnected(false);
     if (status.ok() || Stopping()) continue;
 
     const bool was_draining = Draining();
+    const std::string server = choice_.server();
+    if (choice_.Failed(std::chrono::steady_clock::now(),
+                       spool_->OldestSentTo() != 0)) {
+      Count(&Stats::turns);
+    }
     const absl::Duration wait = std::max(backoff_.Next(), retry_after_);
     static LogSite site(absl::Seconds(30));
     site.Log(LogLevel::kWarning,
-             absl::StrCat("uplink: stream to ", options_.server, ": ",
-                          status.ToString(), "; next attempt in ",
+             absl::StrCat("uplink: stream to ", server, ": ", status.ToString(),
+                          "; next attempt, to ", choice_.server(), ", in ",
                           absl::FormatDuration(
                               absl::Trunc(wait, absl::Milliseconds(1)))));
     const Instant until = After(wait);
@@ -121,14 +133,11 @@ void Uplink::Run() {
 }
 
 absl::Status Uplink::RunStream() {
-  absl::StatusOr<Window> oldest = spool_->Oldest();
-  if (!oldest.ok() && !absl::IsNotFound(oldest.status())) {
-    return oldest.status();
-  }
-  const WindowKey identity = oldest.ok() ? oldest->key : options_.identity;
+  const WindowKey identity = spool_->Oldest().value_or(options_.identity);
   Count(&Stats::streams);
+  reconnect_ = Instant::max();
   TelemetryStream stream(
-      options_.server, options_.keepalive, [this] { Changed(); },
+      choice_.server(), options_.keepalive, [this] { Changed(); },
       options_.credentials);
   absl::Status status = Greet(identity, &stream);
   if (status.ok()) status = SendWindows(identity.host_id, &stream);
@@ -163,26 +172,34 @@ absl::Status Uplink::Greet(const WindowKey& identity, TelemetryStream* stream) {
   SetConnected(true);
   static LogSite site(absl::Seconds(30));
   site.Log(LogLevel::kInfo,
-           absl::StrCat("uplink: connected to ", options_.server));
+           absl::StrCat("uplink: connected to ", choice_.server()));
   return absl::OkStatus();
 }
 
 absl::Status Uplink::SendWindows(const std::string& host_id,
                                  TelemetryStream* stream) {
+  v1::ServerMessage answer;
   while (true) {
     if (Stopping()) return absl::OkStatus();
+    if (TakeAnswer(stream, &answer)) {
+      return absl::FailedPreconditionError("the server answers unasked");
+    }
     if (stream->Ended()) return absl::AbortedError("ended by the server");
-    absl::StatusOr<Window> window = spool_->Oldest();
-    if (window.ok()) {
-      // A stream speaks for one host; replayed windows may be of several.
-      if (window->key.host_id != host_id) break;
-      if (absl::Status s = Deliver(*window, stream); !s.ok()) return s;
-    } else if (!absl::IsNotFound(window.status())) {
-      return window.status();
+    if (std::chrono::steady_clock::now() >= reconnect_) break;
+    absl::StatusOr<Spool::Parcel> parcel =
+        spool_->NextToSend(host_id, choice_.number());
+    if (parcel.ok()) {
+      if (absl::Status s = Deliver(*parcel, stream); !s.ok()) return s;
+    } else if (absl::IsFailedPrecondition(parcel.status())) {
+      break;  // a stream speaks for one host; replayed windows may be of
+              // several
+    } else if (!absl::IsNotFound(parcel.status())) {
+      return parcel.status();
     } else if (Draining()) {
       break;
     } else {
-      Sleep(Instant::max());
+      choice_.Succeeded();
+      Sleep(reconnect_);
     }
   }
   // Lets the server see an end instead of a break.
@@ -193,10 +210,14 @@ absl::Status Uplink::SendWindows(const std::string& host_id,
   return absl::OkStatus();
 }
 
-absl::Status Uplink::Deliver(const Window& window, TelemetryStream* stream) {
+absl::Status Uplink::Deliver(const Spool::Parcel& parcel,
+                             TelemetryStream* stream) {
+  const Window& window = parcel.window;
   v1::AgentMessage message;
   *message.mutable_window() = ToProto(window);
+  message.set_in_doubt(parcel.in_doubt);
   Count(&Stats::sent);
+  if (parcel.in_doubt) Count(&Stats::in_doubt);
   v1::ServerMessage answer;
   absl::Status status = Exchange(std::move(message), stream, &answer);
   if (!status.ok()) return status;
@@ -206,6 +227,7 @@ absl::Status Uplink::Deliver(const Window& window, TelemetryStream* stream) {
     if (answer.ack().duplicate()) Count(&Stats::duplicates);
     spool_->Acknowledge(window.key);
     backoff_.Reset();
+    choice_.Succeeded();
     return absl::OkStatus();
   }
   if (answer.has_reject() && IsFor(answer.reject(), window.key)) {
@@ -222,6 +244,31 @@ absl::Status Uplink::Deliver(const Window& window, TelemetryStream* stream) {
   }
   return absl::FailedPreconditionError(absl::StrCat(
       "the server's answer to window ", window.key.seq, " is for another"));
+}
+
+bool Uplink::TakeAnswer(TelemetryStream* stream, v1::ServerMessage* answer) {
+  while (stream->Take(answer)) {
+    if (answer->has_welcome() || answer->has_ack() || answer->has_reject()) {
+      return true;
+    }
+    Obey(*answer);
+  }
+  return false;
+}
+
+// Kinds that this version does not know change nothing.
+void Uplink::Obey(const v1::ServerMessage& message) {
+  const Instant now = std::chrono::steady_clock::now();
+  if (message.has_settings()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    settings_.Take(message.settings(), now);
+  }
+  if (message.has_reconnect()) {
+    const double within_ms = std::clamp<double>(message.reconnect().within_ms(),
+                                                1'000, ServerSettings::kHourMs);
+    reconnect_ = After(absl::Milliseconds(
+        std::uniform_real_distribution<double>(0, within_ms)(random_)));
+  }
 }
 
 absl::Status Uplink::Postpone(const v1::Reject& reject,
@@ -252,11 +299,7 @@ absl::Status Uplink::Exchange(v1::AgentMessage message, TelemetryStream* stream,
       stream->Send(std::move(message));  // NOLINT(bugprone-use-after-move)
       sent = true;
     }
-    // Kinds this version does not know are no answers.
-    if (sent && stream->Take(answer) &&
-        answer->kind_case() != v1::ServerMessage::KIND_NOT_SET) {
-      return absl::OkStatus();
-    }
+    if (sent && TakeAnswer(stream, answer)) return absl::OkStatus();
     if (stream->Ended()) return absl::AbortedError("ended by the server");
     if (Stopping()) return absl::CancelledError("the agent stops");
     if (!Sleep(until)) {

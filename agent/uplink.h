@@ -3,6 +3,10 @@
 // connects again after a back-off with full jitter and sends what was not
 // acknowledged once more; the server knows what it has already.
 //
+// Of several servers it keeps to one (agent/server_choice). The window that it
+// was sending when it turned to another is in doubt, and is sent so: servers
+// that share a ledger count it once; others may count this one window twice.
+//
 // Owns one thread, which sleeps whenever nothing is to be done.
 #ifndef SWAPLOCK_AGENT_UPLINK_H_
 #define SWAPLOCK_AGENT_UPLINK_H_
@@ -11,15 +15,20 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "agent/backoff.h"
+#include "agent/server_choice.h"
+#include "agent/server_settings.h"
 #include "agent/spool.h"
 #include "agent/telemetry_stream.h"
+#include "agent/window_source.h"
 #include "common/channel.h"
 #include "common/window.h"
 
@@ -28,8 +37,8 @@ namespace swaplock {
 class Uplink {
  public:
   struct Options {
-    std::string server;           // host:port
-    ChannelIdentity credentials;  // that it is shown
+    std::vector<std::string> servers;  // host:port, the first ones preferred
+    ChannelIdentity credentials;       // that they are shown
     // Who says hello while no window waits. A stream for waiting windows says
     // hello for the oldest one.
     WindowKey identity;
@@ -39,6 +48,8 @@ class Uplink {
     absl::Duration keepalive = absl::Seconds(30);
     // A server that owes an answer for so long is given up.
     absl::Duration answer_timeout = absl::Seconds(30);
+    // How long a window that may have reached a server is sent to no other one.
+    absl::Duration patience = absl::Minutes(2);
   };
 
   struct Stats {
@@ -49,6 +60,8 @@ class Uplink {
     uint64_t duplicates = 0;  // of these, known to the server before
     uint64_t postponed = 0;   // "send it again later"
     uint64_t refused = 0;     // "never": dropped from the spool
+    uint64_t in_doubt = 0;    // sent though another server may have it
+    uint64_t turns = 0;       // to another server
   };
 
   // `spool` must outlive the uplink.
@@ -68,6 +81,9 @@ class Uplink {
 
   Stats stats() const;
 
+  // How the server wants windows to be measured now.
+  SourceSettings settings() const;
+
  private:
   using Instant = std::chrono::steady_clock::time_point;
 
@@ -77,7 +93,11 @@ class Uplink {
   absl::Status RunStream();
   absl::Status Greet(const WindowKey& identity, TelemetryStream* stream);
   absl::Status SendWindows(const std::string& host_id, TelemetryStream* stream);
-  absl::Status Deliver(const Window& window, TelemetryStream* stream);
+  absl::Status Deliver(const Spool::Parcel& parcel, TelemetryStream* stream);
+  // Moves out what the server answered, if it did. Settings and the like, which
+  // answer nothing, are obeyed on the way.
+  bool TakeAnswer(TelemetryStream* stream, v1::ServerMessage* answer);
+  void Obey(const v1::ServerMessage& message);
   absl::Status Postpone(const v1::Reject& reject, TelemetryStream* stream);
   absl::Status Exchange(v1::AgentMessage message, TelemetryStream* stream,
                         v1::ServerMessage* answer);
@@ -94,6 +114,9 @@ class Uplink {
   Spool* const spool_;
   // The thread's.
   Backoff backoff_;
+  ServerChoice choice_;
+  Instant reconnect_;  // when the stream is to end; its greatest value: never
+  std::mt19937_64 random_{std::random_device()()};
   absl::Duration retry_after_;  // asked for by the server at the last end
 
   mutable std::mutex mutex_;
@@ -107,6 +130,7 @@ class Uplink {
   Instant drain_end_;
   bool finished_ = false;  // the thread has nothing left to do
   Stats stats_;
+  ServerSettings settings_;
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -166,7 +166,7 @@ class UplinkTest : public testing::Test {
 
   void StartUplink() {
     Uplink::Options options;
-    options.server = server_.Address();
+    options.servers = {server_.Address()};
     options.identity = MakeWindow("host-a", 1).key;
     options.first_backoff = first_backoff_;
     options.backoff_cap = first_backoff_;

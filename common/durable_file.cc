@@ -109,6 +109,16 @@ absl::Status DurableFile::Truncate(uint64_t size) {
   return absl::OkStatus();
 }
 
+absl::Status DurableFile::Allocate(uint64_t size) {
+  int error = EINTR;
+  while (error == EINTR) {
+    error = posix_fallocate(fd_, 0, static_cast<off_t>(size));
+  }
+  if (error == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(
+      error, absl::StrCat("allocate ", size, " bytes of ", path_));
+}
+
 absl::Status DurableFile::Sync() {
   return fdatasync(fd_) == 0 ? absl::OkStatus() : Errno("sync", path_);
 }
@@ -134,12 +144,21 @@ std::string EncodeFixed32(uint32_t value) {
   return bytes;
 }
 
+std::string EncodeFixed64(uint64_t value) {
+  return EncodeFixed32(static_cast<uint32_t>(value)) +
+         EncodeFixed32(static_cast<uint32_t>(value >> 32));
+}
+
 uint32_t DecodeFixed32(absl::string_view bytes) {
   uint32_t value = 0;
   for (size_t i = 4; i > 0; --i) {
     value = value << 8 | static_cast<unsigned char>(bytes[i - 1]);
   }
   return value;
+}
+
+uint64_t DecodeFixed64(absl::string_view bytes) {
+  return DecodeFixed32(bytes) | uint64_t{DecodeFixed32(bytes.substr(4))} << 32;
 }
 
 uint32_t Crc32c(absl::string_view bytes) {

@@ -38,6 +38,10 @@ class DurableFile {
   // All bytes or an error; after an error some may have been written.
   absl::Status WriteAt(uint64_t offset, absl::string_view bytes);
   absl::Status Truncate(uint64_t size);
+  // Lengthens the file to `size` bytes of zeros that the file system has set
+  // aside: writing to them needs no free space. After an error it may be longer
+  // than before.
+  absl::Status Allocate(uint64_t size);
   // The bytes written so far survive a power failure (fdatasync).
   absl::Status Sync();
 
@@ -57,10 +61,12 @@ class DurableFile {
   std::string path_;
 };
 
-// The integers of our files: 32 bits, little-endian.
+// The integers of our files: little-endian.
 std::string EncodeFixed32(uint32_t value);
-// Of the first four bytes, which must be there.
+std::string EncodeFixed64(uint64_t value);
+// Of the first four or eight bytes, which must be there.
 uint32_t DecodeFixed32(absl::string_view bytes);
+uint64_t DecodeFixed64(absl::string_view bytes);
 
 // CRC-32C (Castagnoli), as the record file and the spool use it.
 uint32_t Crc32c(absl::string_view bytes);

@@ -22,6 +22,10 @@ TEST(Crc32cTest, KnownVectors) {
 TEST(Fixed32Test, IsLittleEndian) {
   EXPECT_EQ(EncodeFixed32(0x80020103), std::string("\x03\x01\x02\x80", 4));
   EXPECT_EQ(DecodeFixed32(EncodeFixed32(0x80020103)), 0x80020103u);
+  EXPECT_EQ(EncodeFixed64(0x8002010300000004),
+            std::string("\x04\0\0\0\x03\x01\x02\x80", 8));
+  EXPECT_EQ(DecodeFixed64(EncodeFixed64(0x8002010300000004)),
+            0x8002010300000004u);
 }
 
 TEST(DurableFileTest, ReadsFewerBytesOnlyAtTheEnd) {
@@ -31,6 +35,17 @@ TEST(DurableFileTest, ReadsFewerBytesOnlyAtTheEnd) {
   EXPECT_EQ(*file->ReadAt(2, 3), "cde");
   EXPECT_EQ(*file->ReadAt(4, 99), "ef");
   EXPECT_EQ(*file->ReadAt(6, 1), "");
+}
+
+TEST(DurableFileTest, AllocatedBytesAreZeros) {
+  absl::StatusOr<DurableFile> file =
+      DurableFile::OpenToWrite(Path("allocated"));
+  ASSERT_TRUE(file.ok() && file->WriteAt(0, "ab").ok());
+  ASSERT_TRUE(file->Allocate(8).ok());
+  EXPECT_EQ(*file->Size(), 8u);
+  EXPECT_EQ(*file->ReadAt(0, 8), std::string("ab\0\0\0\0\0\0", 8));
+  ASSERT_TRUE(file->Allocate(4).ok());  // never shorter
+  EXPECT_EQ(*file->Size(), 8u);
 }
 
 TEST(DurableFileTest, SecondLockIsRefusedUntilTheFirstIsGone) {

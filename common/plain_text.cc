@@ -44,7 +44,21 @@ Character FirstOf(absl::string_view text) {
 }
 
 bool IsControl(uint32_t point) {
-  return point < 0x20 || (point >= 0x7f && point <= 0x9f);
+  static constexpr struct {
+    uint32_t first;
+    uint32_t last;
+  } kRanges[] = {
+      {0x00, 0x1f},       {0x7f, 0x9f},      // C0, DEL and C1
+      {0x061c, 0x061c},                      // Arabic letter mark
+      {0x200e, 0x200f},   {0x2028, 0x202e},  // marks; separators, overrides
+      {0x2066, 0x2069},                      // isolates
+      {0xfeff, 0xfeff},   {0xfff9, 0xfffb},  // byte order mark; annotation
+      {0xe0000, 0xe007f},                    // tags
+  };
+  for (const auto& range : kRanges) {
+    if (point >= range.first && point <= range.last) return true;
+  }
+  return false;
 }
 
 }  // namespace

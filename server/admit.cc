@@ -22,6 +22,7 @@ constexpr size_t kMaxContext = 1024;
 // 2^50 ns are 13 days, so thousands of such windows fit a signed 64-bit sum.
 constexpr uint64_t kMaxNumber = uint64_t{1} << 50;
 constexpr uint64_t kMaxKeyNumber = uint64_t{1} << 62;
+constexpr uint32_t kMaxCpus = 8192;  // NR_CPUS of the kernel's largest builds
 
 using Checked = std::optional<Refusal>;
 
@@ -105,9 +106,48 @@ Checked CheckCoverage(const Coverage& coverage) {
   return refusal;
 }
 
+// The buckets say between what the sum must lie; twice as far is let pass, for
+// a copy that was taken while a value was being added.
+Checked CheckSum(absl::string_view field, const Distribution& d) {
+  double least = 0;
+  double most = 0;
+  for (int i = Histogram::kUnderflowIndex; i <= Histogram::kOverflowIndex;
+       ++i) {
+    if (d.buckets.bucket(i) == 0) continue;
+    const auto count = static_cast<double>(d.buckets.bucket(i));
+    least += count * Histogram::LowerBoundNs(i);
+    most += count * Histogram::UpperBoundNs(i);
+  }
+  const auto sum = static_cast<double>(d.sum_ns);
+  if (sum <= 2 * most && sum >= least / 2) return std::nullopt;
+  return Refusal{RejectReason::kImplausible,
+                 absl::StrCat(field, " has a sum of ", d.sum_ns,
+                              " ns, which its buckets cannot have")};
+}
+
 Checked CheckDistribution(absl::string_view field, const Distribution& d) {
   return FirstOf({CheckNumber(field, d.Count()), CheckNumber(field, d.sum_ns),
-                  CheckNumber(field, d.max_ns)});
+                  CheckNumber(field, d.max_ns), CheckSum(field, d)});
+}
+
+// More often than this nobody takes a lock: 100 ns a time on every CPU.
+constexpr double kMostPerCpuSecond = 1e7;
+
+Checked CheckRate(const Window& window, const Cell& cell) {
+  if (window.environment.cpus == 0) return std::nullopt;  // it did not say
+  const double seconds =
+      static_cast<double>(window.end_boottime_ns - window.start_boottime_ns) /
+      1e9;
+  const double most =
+      std::max(1.0, seconds) * window.environment.cpus * kMostPerCpuSecond;
+  const uint64_t times = std::max(
+      {cell.acquisitions, cell.contended, cell.wait.Count(), cell.hold.Count(),
+       cell.runnable.Count(), cell.blocked.Count(), cell.latency.Count()});
+  if (static_cast<double>(times) <= most) return std::nullopt;
+  return Refusal{
+      RejectReason::kImplausible,
+      absl::StrCat("a cell counts ", times, " times in ", seconds, " s on ",
+                   window.environment.cpus, " CPUs, more than one in 100 ns")};
 }
 
 // What the runnable part is made of, with `preempted` holding `throttled`.
@@ -244,6 +284,8 @@ absl::string_view Name(RejectReason reason) {
       return "too_many";
     case RejectReason::kImplausible:
       return "implausible";
+    case RejectReason::kTooFast:
+      return "too_fast";
     case RejectReason::kBusy:
       return "busy";
     case RejectReason::kStorage:
@@ -276,13 +318,18 @@ std::optional<Refusal> Refuse(const Window& window, absl::string_view host_id) {
       CheckSize("holds in progress", window.holds_in_progress.size(),
                 kMaxTopHolds),
   });
+  // FromProto has checked that the end is after the start.
+  if (!refusal.has_value() && window.environment.cpus > kMaxCpus) {
+    refusal = Refusal{RejectReason::kImplausible,
+                      absl::StrCat("cpus is ", window.environment.cpus)};
+  }
   for (const auto& [reason, events] : window.losses) {
     if (refusal.has_value()) break;
     refusal = CheckNumber("losses", events);
   }
   for (const Cell& cell : window.cells) {
     if (refusal.has_value()) break;
-    refusal = CheckCell(cell);
+    refusal = FirstOf({CheckCell(cell), CheckRate(window, cell)});
   }
   for (const auto* holds : {&window.top_holds, &window.holds_in_progress}) {
     for (const Hold& hold : *holds) {

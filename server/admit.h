@@ -23,7 +23,9 @@ enum class RejectReason {
   kBadKernel,    // a kernel release that is none
   kBadText,      // too long, or not common/plain_text
   kTooMany,      // more cells, holds, probes ... than a window may have
-  kImplausible,  // a number above 2^50, or parts above their whole
+  kImplausible,  // a number above 2^50 or than time allows, parts above their
+                 // whole, a sum that its buckets cannot have
+  kTooFast,      // more of its host than admission.h takes: again later
   kBusy,         // the writer's queue is full: again later
   kStorage,      // the ledger could not commit: again later
 };
@@ -31,7 +33,8 @@ inline constexpr RejectReason kRejectReasons[] = {
     RejectReason::kMalformed, RejectReason::kWrongHost,
     RejectReason::kBadKernel, RejectReason::kBadText,
     RejectReason::kTooMany,   RejectReason::kImplausible,
-    RejectReason::kBusy,      RejectReason::kStorage,
+    RejectReason::kTooFast,   RejectReason::kBusy,
+    RejectReason::kStorage,
 };
 static_assert(std::size(kRejectReasons) ==
               static_cast<size_t>(RejectReason::kStorage) + 1);

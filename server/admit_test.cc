@@ -115,6 +115,16 @@ TEST(AdmitTest, RefusesEachKindOfHarm) {
        [](Window* w) { w->cells[0].latency.Add(1); }},
       {"latency in a lock's cell", RejectReason::kImplausible,
        [](Window* w) { w->cells[0].latency_tier = Tier::kExact; }},
+      {"a sum that no buckets have", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].hold.sum_ns *= 3; }},
+      {"a sum too small for its buckets", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].hold.sum_ns /= 3; }},
+      {"a sum of nothing", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].latency.sum_ns = 1; }},
+      {"more holds than time", RejectReason::kImplausible,
+       [](Window* w) { w->cells[0].acquisitions = 1'000'000'000'000; }},
+      {"a million CPUs", RejectReason::kImplausible,
+       [](Window* w) { w->environment.cpus = 1'000'000; }},
       {"huge seq", RejectReason::kImplausible,
        [](Window* w) { w->key.seq = ~uint64_t{0}; }},
   };
@@ -149,8 +159,23 @@ TEST(AdmitTest, TakesListsAtTheirLimit) {
   Window window = MakeWindow("a", 1);
   window.cells.resize(512);
   window.top_holds.resize(64);
+  window.cells[0].acquisitions = 200'000'000;  // 10 s on 2 CPUs
+  EXPECT_FALSE(Refuse(window, "a").has_value());
+}
+
+TEST(AdmitTest, TakesAnyNumberUpTo2To50FromWhoDoesNotSayItsCpus) {
+  Window window = MakeWindow("a", 1);
+  window.environment.cpus = 0;
   window.cells[0].acquisitions = uint64_t{1} << 50;
   EXPECT_FALSE(Refuse(window, "a").has_value());
+}
+
+// Beyond the last bucket a value may be anything.
+TEST(AdmitTest, TakesHoldsOfMinutes) {
+  Window window = MakeWindow("a", 1);
+  AddHold(&window.cells[0], 500'000'000'000);
+  const std::optional<Refusal> refusal = Refuse(window, "a");
+  EXPECT_FALSE(refusal.has_value()) << refusal->sentence;
 }
 
 TEST(AdmitTest, RefusesHostsWithoutAName) {

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "common/cell.h"
 #include "common/version.h"
 #include "server/admit.h"
+#include "server/cardinality.h"
 #include "server/cell_series.h"
 #include "server/kernel_label.h"
 #include "server/metric_names.h"
@@ -24,6 +26,9 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 using Labels = std::vector<ClientMetric::Label>;
+
+// Agents of all versions together have some dozens.
+constexpr size_t kMaxProbeNames = 256;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 double Seconds(absl::Duration d) { return absl::ToDoubleSeconds(d); }
@@ -253,20 +258,30 @@ void AddVerdicts(const std::vector<Verdict>& verdicts,
 }
 
 void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
-              Families* out) {
+              absl::Time now, Families* out) {
   const FleetState& state = snapshot.state;
   out->Gauge(metric::kHosts, {{"state", "connected"}},
              static_cast<double>(snapshot.streams.size()));
+  const auto several =
+      std::count_if(snapshot.streams.begin(), snapshot.streams.end(),
+                    [](const auto& host) { return host.second > 1; });
+  out->Gauge(metric::kHosts, {{"state", "several_streams"}},
+             static_cast<double>(several));
+  out->Gauge(metric::kHosts, {{"state", "quarantined"}},
+             static_cast<double>(snapshot.quarantine.List(now).size()));
   out->Gauge(metric::kHosts, {{"state", "seen"}},
              static_cast<double>(state.hosts.size()));
   std::map<std::pair<std::string, std::string>, double> attached;
+  std::set<std::string> probes;  // that have series of their own
   for (const auto& [id, host] : state.hosts) {
     for (const Probe& probe : host.coverage.probes) {
       if (probe.state != ProbeState::kAttached &&
           probe.state != ProbeState::kRefused) {
         continue;
       }
-      attached[{probe.name, kernels.Of(host.environment.kernel_release)}] +=
+      if (probes.size() < kMaxProbeNames) probes.insert(probe.name);
+      attached[{probes.count(probe.name) > 0 ? probe.name : kOtherName,
+                kernels.Of(host.environment.kernel_release)}] +=
           probe.state == ProbeState::kAttached;
     }
   }
@@ -308,6 +323,29 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
     out->Counter(metric::kWindowsRejected, {{"reason", reason}},
                  static_cast<double>(windows));
   }
+  std::map<std::string, uint64_t> refusals = snapshot.streams_refused;
+  for (const char* reason : kStreamRefusals) refusals.emplace(reason, 0);
+  for (const auto& [reason, streams] : refusals) {
+    out->Counter(metric::kStreamsRefused, {{"reason", reason}},
+                 static_cast<double>(streams));
+  }
+  out->Gauge(metric::kConnections, {},
+             static_cast<double>(snapshot.connections.open));
+  out->Counter(metric::kConnectionsRefused, {},
+               static_cast<double>(snapshot.connections.refused));
+  out->Counter(metric::kConnectionsDelayed, {},
+               static_cast<double>(snapshot.connections.delayed));
+  const Overflow& overflow = snapshot.overflow;
+  const struct {
+    const char* what;
+    uint64_t count;
+  } kOverflows[] = {{"kernels", overflow.kernels},
+                    {"algorithms", overflow.algorithms},
+                    {"cells", overflow.cells}};
+  for (const auto& [what, count] : kOverflows) {
+    out->Counter(metric::kOverflow, {{"what", what}},
+                 static_cast<double>(count));
+  }
   out->Counter(metric::kWindowsMissing, {},
                static_cast<double>(snapshot.state.windows_missing));
   if (snapshot.commits > 0) {
@@ -326,7 +364,7 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
   Families families;
   AddCells(snapshot.state, kernels, now, &families);
   AddVerdicts(snapshot.verdicts, kernels, &families);
-  AddHosts(snapshot, kernels, &families);
+  AddHosts(snapshot, kernels, now, &families);
   AddPipeline(snapshot, &families);
   return families.Take();
 }

@@ -28,6 +28,44 @@ void Fleet::Rejected(absl::string_view reason) {
   ++now_.rejected[std::string(reason)];
 }
 
+bool Fleet::Misbehaved(const std::string& host_id, absl::string_view sentence,
+                       absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  return now_.quarantine.Refused(host_id, sentence, now);
+}
+
+void Fleet::StreamRefused(absl::string_view reason) {
+  absl::MutexLock lock(&mutex_);
+  ++now_.streams_refused[std::string(reason)];
+}
+
+void Fleet::InDoubt() {
+  absl::MutexLock lock(&mutex_);
+  ++now_.windows_in_doubt;
+}
+
+void Fleet::SetOverflow(const Overflow& overflow) {
+  absl::MutexLock lock(&mutex_);
+  now_.overflow = overflow;
+}
+
+void Fleet::SetConnections(const ConnectionCounts& connections) {
+  absl::MutexLock lock(&mutex_);
+  now_.connections = connections;
+}
+
+std::pair<absl::Duration, std::string> Fleet::SetAside(
+    const std::string& host_id, absl::Time now) const {
+  absl::MutexLock lock(&mutex_);
+  return {now_.quarantine.LeftOf(host_id, now),
+          now_.quarantine.ReasonOf(host_id, now)};
+}
+
+std::pair<bool, size_t> Fleet::Knows(const std::string& host_id) const {
+  absl::MutexLock lock(&mutex_);
+  return {now_.state.hosts.count(host_id) > 0, now_.state.hosts.size()};
+}
+
 void Fleet::StreamOpened(const std::string& host_id) {
   absl::MutexLock lock(&mutex_);
   ++now_.streams[host_id];

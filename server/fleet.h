@@ -20,17 +20,42 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/window.h"
+#include "server/cardinality.h"
 #include "server/fleet_state.h"
 #include "server/hosts_now.h"
+#include "server/quarantine.h"
 #include "server/verdict/verdicts.h"
 
 namespace swaplock {
+
+// Why a stream is ended; each is a value of the metric's label.
+inline constexpr const char* kStreamRefusals[] = {
+    "order",     // not a hello and then windows
+    "protocol",  // a version that is too old
+    "host_id",   // a name that is none
+    "identity",  // not who it says, or not allowed
+    "quarantine",
+    "streams",          // too many in all
+    "streams_of_host",  // too many of it
+    "hosts",            // too many
+};
+
+struct ConnectionCounts {
+  uint64_t open = 0;
+  uint64_t refused = 0;  // closed at once, since start
+  uint64_t delayed = 0;  // times when the next one had to wait, since start
+};
 
 struct FleetSnapshot {
   FleetState state;
   HostsNow hosts_now;
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
+  std::map<std::string, uint64_t> streams_refused;  // by reason, since start
+  uint64_t windows_in_doubt = 0;  // that another server may have counted
+  Quarantine quarantine;
+  Overflow overflow;
+  ConnectionCounts connections;
   std::vector<Verdict> verdicts;
   // From the end of the last committed window to its commit; by the host's
   // clock, so a guess.
@@ -49,9 +74,23 @@ class Fleet {
                  const std::vector<Outcome>& outcomes, absl::Time now,
                  absl::Duration commit_time);
   void Rejected(absl::string_view reason);
+  // For good, with this sentence. True when the host is set aside now.
+  bool Misbehaved(const std::string& host_id, absl::string_view sentence,
+                  absl::Time now);
+  // One of kStreamRefusals.
+  void StreamRefused(absl::string_view reason);
+  void InDoubt();
+  void SetOverflow(const Overflow& overflow);
+  void SetConnections(const ConnectionCounts& connections);
   void StreamOpened(const std::string& host_id);
   void StreamClosed(const std::string& host_id);
   void SetVerdicts(std::vector<Verdict> verdicts);
+
+  // Of the quarantine: zero and empty when the host is not set aside.
+  std::pair<absl::Duration, std::string> SetAside(const std::string& host_id,
+                                                  absl::Time now) const;
+  // Whether the ledger has windows of the host, and of how many hosts.
+  std::pair<bool, size_t> Knows(const std::string& host_id) const;
 
   FleetSnapshot Snapshot() const;
   uint64_t commits() const;  // of the snapshot, without copying it

@@ -2,7 +2,10 @@
 
 #include <civetweb.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -35,6 +38,8 @@ const char* StatusText(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 401:
+      return "Unauthorized";
     case 404:
       return "Not Found";
     case 405:
@@ -51,21 +56,36 @@ int Silent(const mg_connection* /*connection*/, const char* /*message*/) {
 
 }  // namespace
 
+HttpReply HttpServer::ReplyTo(mg_connection* connection) const {
+  const mg_request_info* request = mg_get_request_info(connection);
+  const std::string path = request->local_uri;
+  const char* authorization = mg_get_header(connection, "Authorization");
+  if (options_.open.count(path) == 0 &&
+      !options_.may_read(authorization == nullptr ? "" : authorization)) {
+    return {401, "text/plain; charset=utf-8",
+            "this server wants a reader's token: as Bearer, or as the "
+            "password\n"};
+  }
+  if (std::strcmp(request->request_method, "GET") != 0 &&
+      std::strcmp(request->request_method, "HEAD") != 0) {
+    return {405, "text/plain; charset=utf-8", "GET and HEAD only\n"};
+  }
+  const auto page = options_.pages.find(path);
+  if (page == options_.pages.end()) {
+    return {404, "text/plain; charset=utf-8", "no such page\n"};
+  }
+  return page->second(Parameters(request->query_string));
+}
+
 int HttpServer::Answer(mg_connection* connection, void* server) {
-  const auto* self = static_cast<const HttpServer*>(server);
+  const HttpReply reply =
+      static_cast<const HttpServer*>(server)->ReplyTo(connection);
   const mg_request_info* request = mg_get_request_info(connection);
   const bool head = std::strcmp(request->request_method, "HEAD") == 0;
-  HttpReply reply;
-  const auto page = self->pages_.find(request->local_uri);
-  if (!head && std::strcmp(request->request_method, "GET") != 0) {
-    reply = {405, "text/plain; charset=utf-8", "GET and HEAD only\n"};
-  } else if (page == self->pages_.end()) {
-    reply = {404, "text/plain; charset=utf-8", "no such page\n"};
-  } else {
-    reply = page->second(Parameters(request->query_string));
-  }
   const std::string header = absl::StrCat(
       "HTTP/1.1 ", reply.status, " ", StatusText(reply.status),
+      reply.status == 401 ? "\r\nWWW-Authenticate: Basic realm=\"swaplock\""
+                          : "",
       "\r\nContent-Type: ", reply.content_type,
       "\r\nContent-Length: ", reply.body.size(),
       "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff"
@@ -77,8 +97,9 @@ int HttpServer::Answer(mg_connection* connection, void* server) {
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
-    const std::string& address, std::map<std::string, Page> pages) {
-  std::unique_ptr<HttpServer> server(new HttpServer(std::move(pages)));
+    Options server_options) {
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(server_options)));
+  const std::string& address = server->options_.address;
   mg_callbacks callbacks = {};
   callbacks.log_message = Silent;
   const char* options[] = {"listening_ports",
@@ -104,8 +125,30 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
   return server;
 }
 
+// civetweb looks whether it is to end each time a connection comes, else every
+// two seconds: one is made until it has.
+void HttpServer::Stop() {
+  std::atomic<bool> ended = false;
+  std::thread stopper([this, &ended] {
+    mg_stop(context_);
+    ended = true;
+  });
+  std::string host = options_.address.substr(0, options_.address.rfind(':'));
+  if (host.size() > 2 && host.front() == '[') {
+    host = host.substr(1, host.size() - 2);
+  }
+  while (!ended) {
+    char error[128];
+    mg_connection* knock = mg_connect_client(host.c_str(), port_, /*use_ssl=*/0,
+                                             error, sizeof(error));
+    if (knock != nullptr) mg_close_connection(knock);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  stopper.join();
+}
+
 HttpServer::~HttpServer() {
-  if (context_ != nullptr) mg_stop(context_);
+  if (context_ != nullptr) Stop();
 }
 
 }  // namespace swaplock

@@ -5,10 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 struct mg_connection;
 struct mg_context;
@@ -27,11 +29,18 @@ class HttpServer {
   using Page =
       std::function<HttpReply(const std::map<std::string, std::string>&)>;
 
-  // Listens on `address`, "127.0.0.1:7788" or "[::1]:0"; port 0 takes a free
-  // one. Any other path than those of `pages` is answered 404. Unavailable if
-  // the port is taken.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(
-      const std::string& address, std::map<std::string, Page> pages);
+  struct Options {
+    std::string address;  // "127.0.0.1:7788" or "[::1]:0"; 0 takes a free port
+    // By path; any other one is answered 404.
+    std::map<std::string, Page> pages;
+    // Whether who sends this Authorization header, "" when there is none, may
+    // read; others get 401 whatever they ask for, but the paths in `open`.
+    std::function<bool(absl::string_view)> may_read;
+    std::set<std::string> open;
+  };
+
+  // Unavailable if the port is taken.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(Options options);
   // Waits for answers under way.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -40,11 +49,12 @@ class HttpServer {
   int port() const { return port_; }
 
  private:
-  explicit HttpServer(std::map<std::string, Page> pages)
-      : pages_(std::move(pages)) {}
+  explicit HttpServer(Options options) : options_(std::move(options)) {}
   static int Answer(mg_connection* connection, void* server);
+  void Stop();
+  HttpReply ReplyTo(mg_connection* connection) const;
 
-  const std::map<std::string, Page> pages_;
+  const Options options_;
   mg_context* context_ = nullptr;
   int port_ = 0;
 };

@@ -1,10 +1,12 @@
 #include "server/ingest.h"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/log.h"
 #include "common/window.h"
 #include "server/admit.h"
 
@@ -23,16 +25,28 @@ Answer* WithKey(const v1::Window& window, Answer* answer) {
   return answer;
 }
 
+// So long at first; the agent's own back-off does the rest.
+constexpr absl::Duration kRetryAfterRefusal = absl::Minutes(1);
+
 grpc::Status Wrong(grpc::StatusCode code, const std::string& sentence) {
   return grpc::Status(code, sentence);
 }
+
+// Steps of the wall clock must not stretch a host's rate.
+absl::Time Monotonic(const Clock& clock) {
+  return absl::UnixEpoch() + absl::Nanoseconds(clock.boottime_ns());
+}
+
+bool IsForGood(RejectReason reason) { return reason < RejectReason::kTooFast; }
 
 // Owns itself: deleted in OnDone, which gRPC calls once, after Finish and the
 // end of whatever was under way.
 class HostStream
     : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
-  HostStream(Writer* writer, Fleet* fleet) : writer_(writer), fleet_(fleet) {
+  HostStream(const Ingest::Parts& parts, const Clock& clock,
+             grpc::CallbackServerContext* context)
+      : parts_(parts), clock_(clock), context_(context) {
     StartRead(&in_);
   }
 
@@ -40,6 +54,7 @@ class HostStream
     if (!ok) return Finish(grpc::Status::OK);
     if (in_.has_hello() && host_.empty()) return OnHello(in_.hello());
     if (in_.has_window() && !host_.empty()) return OnWindow(in_.window());
+    parts_.fleet->StreamRefused("order");
     Finish(Wrong(grpc::StatusCode::FAILED_PRECONDITION,
                  host_.empty() ? "the first message must be a hello"
                                : "after the hello only windows may come"));
@@ -51,41 +66,106 @@ class HostStream
   }
 
   void OnDone() override {
-    if (!host_.empty()) fleet_->StreamClosed(host_);
+    if (!host_.empty()) {
+      parts_.fleet->StreamClosed(host_);
+      parts_.admission->CloseStream(host_, Monotonic(clock_));
+    }
     delete this;
   }
 
  private:
   void OnHello(const v1::Hello& hello) {
-    if (hello.protocol() < Ingest::kOldestProtocol) {
-      return Finish(Wrong(
-          grpc::StatusCode::FAILED_PRECONDITION,
-          absl::StrCat("protocol ", hello.protocol(), " is too old; this ",
-                       "server speaks ", Ingest::kOldestProtocol, " to ",
-                       Ingest::kNewestProtocol)));
+    const std::optional<uint32_t> protocol = CommonProtocol(
+        Ingest::kOldestProtocol, Ingest::kNewestProtocol, hello.protocol());
+    if (!protocol.has_value()) {
+      return Refuse("protocol",
+                    Wrong(grpc::StatusCode::FAILED_PRECONDITION,
+                          absl::StrCat("protocol ", hello.protocol(),
+                                       " is too old; this server speaks ",
+                                       Ingest::kOldestProtocol, " to ",
+                                       Ingest::kNewestProtocol)),
+                    kRetryAfterRefusal);
     }
-    if (const auto refusal = RefuseHost(hello.host_id())) {
-      return Finish(
-          Wrong(grpc::StatusCode::INVALID_ARGUMENT, refusal->sentence));
+    const std::string& host_id = hello.host_id();
+    if (const auto refusal = RefuseHost(host_id)) {
+      return Refuse(
+          "host_id",
+          Wrong(grpc::StatusCode::INVALID_ARGUMENT, refusal->sentence),
+          kRetryAfterRefusal);
     }
-    host_ = hello.host_id();
-    fleet_->StreamOpened(host_);
-    out_.mutable_welcome()->set_protocol(
-        std::min(hello.protocol(), Ingest::kNewestProtocol));
+    // Until here the host is a claim: nothing may be kept under its name.
+    if (!MayReport(host_id) || IsSetAside(host_id)) return;
+    const auto [is_known, known_hosts] = parts_.fleet->Knows(host_id);
+    if (const auto refusal =
+            parts_.admission->OpenStream(host_id, is_known, known_hosts)) {
+      return Refuse(
+          refusal->reason,
+          Wrong(grpc::StatusCode::RESOURCE_EXHAUSTED, refusal->sentence),
+          refusal->retry_after);
+    }
+    host_ = host_id;
+    parts_.fleet->StreamOpened(host_);
+    out_.mutable_welcome()->set_protocol(*protocol);
     out_.mutable_welcome()->set_credit(1);
     StartWrite(&out_);
   }
 
+  // Otherwise ends the stream.
+  bool MayReport(const std::string& host_id) {
+    const absl::Status status =
+        parts_.access->MayReport(Peer::Of(*context_), host_id);
+    if (status.ok()) return true;
+    Refuse("identity",
+           Wrong(static_cast<grpc::StatusCode>(status.raw_code()),
+                 std::string(status.message())),
+           kRetryAfterRefusal);
+    return false;
+  }
+
+  // Then it has ended the stream.
+  bool IsSetAside(const std::string& host_id) {
+    const auto [left, reason] = parts_.fleet->SetAside(host_id, clock_.wall());
+    if (left == absl::ZeroDuration()) return false;
+    Refuse("quarantine",
+           Wrong(grpc::StatusCode::PERMISSION_DENIED,
+                 absl::StrCat(
+                     "the host is set aside for ",
+                     absl::FormatDuration(absl::Ceil(left, absl::Seconds(1))),
+                     " because its windows were refused: ", reason)),
+           left);
+    return true;
+  }
+
+  void Refuse(absl::string_view reason, const grpc::Status& status,
+              absl::Duration retry_after) {
+    parts_.fleet->StreamRefused(reason);
+    static LogSite site(absl::Seconds(10));
+    site.Log(LogLevel::kWarning,
+             absl::StrCat("ingest: refused ", context_->peer(), ": ",
+                          status.error_message()));
+    context_->AddTrailingMetadata(
+        "retry-after-ms", absl::StrCat(absl::ToInt64Milliseconds(retry_after)));
+    Finish(status);
+  }
+
   void OnWindow(const v1::Window& message) {
+    // Who was taken off the list, or set aside, is refused on an open stream.
+    if (!MayReport(host_) || IsSetAside(host_)) return;
+    if (const absl::Duration wait =
+            parts_.admission->TakeWindow(host_, Monotonic(clock_));
+        wait > absl::ZeroDuration()) {
+      return Reject(RejectReason::kTooFast, "the host sends too many",
+                    static_cast<uint64_t>(absl::ToInt64Milliseconds(wait)) + 1);
+    }
     absl::StatusOr<Window> window = FromProto(message);
     if (!window.ok()) {
       return Reject(RejectReason::kMalformed, window.status().message(), 0);
     }
-    if (const auto refusal = Refuse(*window, host_)) {
+    if (const auto refusal = swaplock::Refuse(*window, host_)) {
       return Reject(refusal->reason, refusal->sentence, 0);
     }
-    const bool queued = writer_->Submit(
-        *std::move(window),
+    const bool queued = parts_.writer->Submit(
+        *std::move(window), message.ByteSizeLong(),
         [this](const absl::StatusOr<Outcome>& outcome) { OnCommit(outcome); });
     if (!queued) {
       Reject(RejectReason::kBusy, "the writer's queue is full", kBusyRetryMs);
@@ -106,15 +186,23 @@ class HostStream
   // `retry_after_ms` 0: for good.
   void Reject(RejectReason reason, absl::string_view sentence,
               uint64_t retry_after_ms) {
-    fleet_->Rejected(Name(reason));
+    const std::string text =
+        absl::StrCat(std::string(Name(reason)), ": ", sentence);
+    parts_.fleet->Rejected(Name(reason));
+    if (IsForGood(reason) &&
+        parts_.fleet->Misbehaved(host_, text, clock_.wall())) {
+      Log(LogLevel::kWarning,
+          absl::StrCat("ingest: host ", host_, " is set aside: ", text));
+    }
     v1::Reject* reject = WithKey(in_.window(), out_.mutable_reject());
-    reject->set_reason(absl::StrCat(std::string(Name(reason)), ": ", sentence));
+    reject->set_reason(text);
     reject->set_retry_after_ms(retry_after_ms);
     StartWrite(&out_);
   }
 
-  Writer* const writer_;
-  Fleet* const fleet_;
+  const Ingest::Parts parts_;
+  const Clock& clock_;
+  grpc::CallbackServerContext* const context_;
   std::string host_;  // empty before the hello
   v1::AgentMessage in_;
   v1::ServerMessage out_;
@@ -123,8 +211,8 @@ class HostStream
 }  // namespace
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Ingest::Stream(
-    grpc::CallbackServerContext* /*context*/) {
-  return new HostStream(writer_, fleet_);
+    grpc::CallbackServerContext* context) {
+  return new HostStream(parts_, clock_, context);
 }
 
 }  // namespace swaplock

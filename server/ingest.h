@@ -7,7 +7,12 @@
 #ifndef SWAPLOCK_SERVER_INGEST_H_
 #define SWAPLOCK_SERVER_INGEST_H_
 
+#include <utility>
+
+#include "common/clock.h"
 #include "proto/fleet.grpc.pb.h"
+#include "server/access.h"
+#include "server/admission.h"
 #include "server/fleet.h"
 #include "server/writer.h"
 
@@ -19,15 +24,25 @@ class Ingest : public v1::Telemetry::CallbackService {
   static constexpr uint32_t kOldestProtocol = 1;
   static constexpr uint32_t kNewestProtocol = 1;
 
-  // Both outlive the service's server.
-  Ingest(Writer* writer, Fleet* fleet) : writer_(writer), fleet_(fleet) {}
+  // All outlive the service's server.
+  struct Parts {
+    Writer* writer;
+    Fleet* fleet;
+    Access* access;
+    Admission* admission;
+  };
 
+  Ingest(const Parts& parts, Clock clock)
+      : parts_(parts), clock_(std::move(clock)) {}
+
+  // A stream that ends because of what the peer is or sends says when to come
+  // back in its trailer retry-after-ms.
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Stream(
       grpc::CallbackServerContext* context) override;
 
  private:
-  Writer* const writer_;
-  Fleet* const fleet_;
+  const Parts parts_;
+  const Clock clock_;
 };
 
 }  // namespace swaplock

@@ -26,8 +26,10 @@ class Ledger {
   virtual ~Ledger() = default;
 
   // Stores the windows' keys and numbers in one transaction and returns when
-  // they are durable: one outcome per window, in order. A window whose key is
-  // known, also from earlier in `windows`, is a duplicate and adds nothing.
+  // they are durable: one outcome per window, in order. A window whose sequence
+  // number is known, alone or as part of a merged window, also from earlier in
+  // `windows`, is a duplicate and adds nothing; so is a merged one of whose
+  // numbers any is known.
   //
   // After an error nothing of the batch is stored, and the same batch may be
   // committed again. The error says whether that can help: Unavailable (disk

@@ -105,7 +105,9 @@ inline constexpr MetricName kVerdictPValue = {
 
 // Hosts and their agents.
 inline constexpr MetricName kHosts = {
-    "swaplock_hosts", "Hosts with an open stream, and hosts ever seen."};
+    "swaplock_hosts",
+    "Hosts with an open stream, with several at once, ever seen, and set aside "
+    "because their windows were refused."};
 inline constexpr MetricName kProbeAttachedHosts = {
     "swaplock_probe_attached_hosts",
     "Hosts on which a probe is attached; 0 where it was refused on all."};
@@ -121,6 +123,21 @@ inline constexpr MetricName kWindows = {
 inline constexpr MetricName kWindowsRejected = {
     "swaplock_windows_rejected_total",
     "Windows not taken, by reason; after busy and storage they come again."};
+inline constexpr MetricName kStreamsRefused = {
+    "swaplock_streams_refused_total",
+    "Streams that were ended because of what the peer is or sent, by reason."};
+inline constexpr MetricName kConnections = {
+    "swaplock_connections", "Connections that are open on the gRPC port."};
+inline constexpr MetricName kConnectionsRefused = {
+    "swaplock_connections_refused_total",
+    "Connections that were closed at once, because there are too many."};
+inline constexpr MetricName kConnectionsDelayed = {
+    "swaplock_connections_delayed_total",
+    "Times when the next connection had to wait for the rate of handshakes."};
+inline constexpr MetricName kOverflow = {
+    "swaplock_overflow_total",
+    "What was counted under the name other (kernels: windows, algorithms: "
+    "cells) or not at all (cells), because there are too many names."};
 inline constexpr MetricName kWindowsMissing = {
     "swaplock_windows_missing_total",
     "Windows whose sequence numbers were skipped."};

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "common/plain_text.h"
 #include "common/window.h"
 
 namespace swaplock {
@@ -106,6 +107,17 @@ v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
     *message->mutable_hold() = ToProto(top.hold);
     message->set_end_unix_ns(top.end_unix_ns);
   }
+  for (const QuarantinedHost& host : snapshot.quarantine.List(now)) {
+    if (!wanted_host(host.host_id)) continue;
+    v1::QuarantinedHost* message = out.add_quarantined();
+    message->set_host_id(host.host_id);
+    message->set_reason(PlainText(host.reason));
+    message->set_since_unix_ns(
+        static_cast<uint64_t>(absl::ToUnixNanos(host.since)));
+    message->set_until_unix_ns(
+        static_cast<uint64_t>(absl::ToUnixNanos(host.until)));
+    message->set_windows_refused(host.refused);
+  }
   for (const HoldInProgress& held : snapshot.hosts_now.HoldsInProgress(now)) {
     if (!wanted(held.kernel_release) || !wanted_host(held.host_id)) continue;
     v1::HoldInProgress* message = out.add_holds_in_progress();
@@ -138,23 +150,33 @@ std::string VerdictsJson(const FleetSnapshot& snapshot) {
   return Json(VerdictsMessage(snapshot));
 }
 
+grpc::Status QueryService::MayRead(const grpc::CallbackServerContext& context) {
+  const absl::Status status = access_->MayRead(Peer::Of(context));
+  return {static_cast<grpc::StatusCode>(status.raw_code()),
+          std::string(status.message())};
+}
+
 grpc::ServerUnaryReactor* QueryService::GetFleet(
     grpc::CallbackServerContext* context, const v1::GetFleetRequest* request,
     v1::Fleet* reply) {
-  *reply = FleetMessage(
-      fleet_->Snapshot(), clock_.wall(),
-      {request->kernel_release(), request->host_id(), request->with_context()});
+  const grpc::Status status = MayRead(*context);
+  if (status.ok()) {
+    *reply = FleetMessage(fleet_->Snapshot(), clock_.wall(),
+                          {request->kernel_release(), request->host_id(),
+                           request->with_context()});
+  }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  reactor->Finish(status);
   return reactor;
 }
 
 grpc::ServerUnaryReactor* QueryService::ListVerdicts(
     grpc::CallbackServerContext* context,
     const v1::ListVerdictsRequest* /*request*/, v1::VerdictList* reply) {
-  *reply = VerdictsMessage(fleet_->Snapshot());
+  const grpc::Status status = MayRead(*context);
+  if (status.ok()) *reply = VerdictsMessage(fleet_->Snapshot());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
+  reactor->Finish(status);
   return reactor;
 }
 

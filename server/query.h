@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "proto/query.grpc.pb.h"
+#include "server/access.h"
 #include "server/fleet.h"
 
 namespace swaplock {
@@ -32,9 +33,9 @@ std::string VerdictsJson(const FleetSnapshot& snapshot);
 
 class QueryService : public v1::Query::CallbackService {
  public:
-  // `fleet` outlives the service's server.
-  QueryService(const Fleet* fleet, Clock clock)
-      : fleet_(fleet), clock_(std::move(clock)) {}
+  // `fleet` and `access` outlive the service's server.
+  QueryService(const Fleet* fleet, Access* access, Clock clock)
+      : fleet_(fleet), access_(access), clock_(std::move(clock)) {}
 
   grpc::ServerUnaryReactor* GetFleet(grpc::CallbackServerContext* context,
                                      const v1::GetFleetRequest* request,
@@ -44,7 +45,11 @@ class QueryService : public v1::Query::CallbackService {
                                          v1::VerdictList* reply) override;
 
  private:
+  // OK, or with what the call ends.
+  grpc::Status MayRead(const grpc::CallbackServerContext& context);
+
   const Fleet* const fleet_;
+  Access* const access_;
   const Clock clock_;
 };
 

@@ -4,11 +4,14 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "server/cardinality.h"
 #include "server/page.h"
 
 namespace swaplock {
@@ -16,6 +19,43 @@ namespace {
 
 // The agent splits windows above 256 KiB.
 constexpr int kMaxMessageBytes = 1 << 20;
+
+// After connection_age, between the request to come anew and the end.
+constexpr absl::Duration kLastWords = absl::Seconds(30);
+
+// What gRPC may have in buffers: less than an idle connection needs leaves none
+// for windows, much more lets peers fill the memory.
+size_t QuotaBytes(const AcceptLimits& limits) {
+  return (size_t{64} << 20) + limits.connections * (size_t{64} << 10);
+}
+
+int Ms(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+void BoundConnections(const ServerOptions& options,
+                      grpc::ServerBuilder* builder) {
+  // Agents ping every 30 s or more, also between windows.
+  builder->AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // A host that vanished is noticed within 40 s, one that says nothing at all
+  // within 10.
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 120'000);
+  // gRPC spreads it by a tenth either way.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                              Ms(options.connection_age));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                              Ms(kLastWords));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
+  builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
+  grpc::ResourceQuota quota("swaplock-server");
+  builder->SetResourceQuota(quota.Resize(QuotaBytes(options.accept)));
+}
 
 // "" when it was not given.
 std::string ValueOf(const std::map<std::string, std::string>& query,
@@ -31,14 +71,16 @@ HttpReply Json(std::string body) {
 }  // namespace
 
 Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
-               ServerOptions options)
+               std::unique_ptr<Access> access, ServerOptions options)
     : options_(std::move(options)),
       ledger_(std::move(ledger)),
+      access_(std::move(access)),
+      admission_(options_.admission),
       fleet_(std::move(state)),
       exporter_(&fleet_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
-      ingest_(&writer_, &fleet_),
-      query_(&fleet_, options_.clock) {}
+      ingest_({&writer_, &fleet_, access_.get(), &admission_}, options_.clock),
+      query_(&fleet_, access_.get(), options_.clock) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     std::unique_ptr<Ledger> ledger, ServerOptions options) {
@@ -47,8 +89,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     return absl::FailedPreconditionError(
         absl::StrCat("load the ledger: ", state.status().ToString()));
   }
+  options.access.tls = !options.tls.files.empty();
+  options.tls.certificate_optional = !options.access.host_tokens.empty() ||
+                                     !options.access.reader_tokens.empty();
+  absl::StatusOr<std::unique_ptr<Access>> access = Access::Open(options.access);
+  if (!access.ok()) return access.status();
   std::unique_ptr<Server> server(
-      new Server(std::move(ledger), *std::move(state), std::move(options)));
+      new Server(std::move(ledger), *std::move(state), *std::move(access),
+                 std::move(options)));
   if (absl::Status s = server->RefreshVerdicts(); !s.ok()) {
     return absl::FailedPreconditionError(s.ToString());
   }
@@ -60,40 +108,46 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
 }
 
 absl::Status Server::StartGrpc() {
+  auto credentials = MakeServerCredentials(options_.tls);
+  if (!credentials.ok()) return credentials.status();
+  credentials_ = *std::move(credentials);
+  auto acceptor = Acceptor::Listen(options_.grpc_listen, options_.accept);
+  if (!acceptor.ok()) return acceptor.status();
+  acceptor_ = *std::move(acceptor);
+
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  // Agents ping every 30 s or more, also between windows.
-  builder.AddChannelArgument(
-      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  // A host that vanished is noticed within 40 s.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
-  // Otherwise a second server on the port would start and take half the hosts.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  const std::string address = options_.grpc_listen.ToString();
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(),
-                           &grpc_port_);
+  BoundConnections(options_, &builder);
+  connections_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      credentials_);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&query_);
   grpc_ = builder.BuildAndStart();
-  if (grpc_ == nullptr || grpc_port_ == 0) {
-    return absl::UnavailableError(
-        absl::StrCat("listen for gRPC on ", address,
-                     ": the address is in use or cannot be bound"));
-  }
+  if (grpc_ == nullptr) return absl::UnavailableError("gRPC does not start");
+  acceptor_->Start([this](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters p;
+    p.fd = fd;
+    connections_->HandleNewConnection(&p);
+  });
   return absl::OkStatus();
 }
 
-absl::Status Server::StartHttp() {
+std::string Server::Metrics() {
+  const Acceptor::Stats stats =
+      serving_ ? acceptor_->stats() : Acceptor::Stats();
+  fleet_.SetConnections({stats.open, stats.refused, stats.delayed});
+  return exporter_.Text();
+}
+
+std::map<std::string, HttpServer::Page> Server::HttpPages() {
   using Query = std::map<std::string, std::string>;
   const auto now = options_.clock.wall;
   std::map<std::string, HttpServer::Page> pages;
   pages["/metrics"] = [this](const Query&) {
     return HttpReply{200, "text/plain; version=0.0.4; charset=utf-8",
-                     exporter_.Text()};
+                     Metrics()};
   };
   pages["/healthz"] = [](const Query&) {
     return HttpReply{200, "text/plain; charset=utf-8", "ok\n"};
@@ -130,8 +184,19 @@ absl::Status Server::StartHttp() {
     return HttpReply{200, "text/html; charset=utf-8",
                      RenderPage(fleet_.Snapshot(), now())};
   };
-  auto http =
-      HttpServer::Start(options_.http_listen.ToString(), std::move(pages));
+  return pages;
+}
+
+absl::Status Server::StartHttp() {
+  HttpServer::Options http_options;
+  http_options.address = options_.http_listen.ToString();
+  http_options.pages = HttpPages();
+  http_options.may_read = [this](absl::string_view authorization) {
+    return access_->MayReadHttp(authorization);
+  };
+  // What asks whether the server lives has no secrets to show.
+  http_options.open = {"/healthz", "/readyz"};
+  auto http = HttpServer::Start(std::move(http_options));
   if (!http.ok()) return http.status();
   http_ = *std::move(http);
   return absl::OkStatus();
@@ -140,6 +205,19 @@ absl::Status Server::StartHttp() {
 absl::Status Server::RefreshVerdicts() {
   absl::StatusOr<std::vector<HostCell>> cells = ledger_->HostCells();
   if (!cells.ok()) return cells.status();
+  // What hosts that are set aside said is no evidence, and what was counted
+  // under the name of all others compares nothing.
+  const FleetSnapshot snapshot = fleet_.Snapshot();
+  std::set<std::string> aside;
+  for (const auto& host : snapshot.quarantine.List(options_.clock.wall())) {
+    aside.insert(host.host_id);
+  }
+  cells->erase(std::remove_if(cells->begin(), cells->end(),
+                              [&aside](const HostCell& cell) {
+                                return cell.kernel_release == kOtherName ||
+                                       aside.count(cell.host_id) > 0;
+                              }),
+               cells->end());
   fleet_.SetVerdicts(Judge(*cells, options_.verdict_rules));
   return absl::OkStatus();
 }
@@ -171,6 +249,7 @@ void Server::Shutdown(absl::Duration grace) {
     shutting_down_ = true;
   }
   serving_ = false;
+  if (acceptor_ != nullptr) acceptor_->Stop();
   if (grpc_ != nullptr) {
     grpc_->GetHealthCheckService()->SetServingStatus(false);
     grpc_->Shutdown(absl::ToChronoTime(absl::Now() + grace));

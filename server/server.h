@@ -7,8 +7,10 @@
 #define SWAPLOCK_SERVER_SERVER_H_
 
 #include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,6 +21,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "server/acceptor.h"
+#include "server/access.h"
+#include "server/admission.h"
 #include "server/exporter.h"
 #include "server/fleet.h"
 #include "server/http_server.h"
@@ -26,14 +31,22 @@
 #include "server/ledger.h"
 #include "server/listen_address.h"
 #include "server/query.h"
+#include "server/server_credentials.h"
 #include "server/verdict/verdicts.h"
 #include "server/writer.h"
 
 namespace swaplock {
 
 struct ServerOptions {
-  ListenAddress grpc_listen;  // plaintext
-  ListenAddress http_listen;
+  ListenAddress grpc_listen;
+  ListenAddress http_listen;  // plaintext
+  ServerTls tls;              // of the gRPC port
+  AccessOptions access;       // its `tls` follows from the above
+  AcceptLimits accept;
+  AdmissionLimits admission;
+  // After it a connection is to come anew, with the certificate of then: its
+  // stream gets kLastWords to end.
+  absl::Duration connection_age = absl::Hours(1);
   VerdictRules verdict_rules;
   // Between evaluations of verdicts; none is made when nothing was committed.
   absl::Duration verdict_interval = absl::Seconds(10);
@@ -43,14 +56,14 @@ struct ServerOptions {
 class Server {
  public:
   // Loads the fleet from `ledger` and serves. Unavailable when a port is taken,
-  // otherwise what the ledger says.
+  // otherwise what the ledger or a file of `options` says.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       std::unique_ptr<Ledger> ledger, ServerOptions options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  int grpc_port() const { return grpc_port_; }
+  int grpc_port() const { return acceptor_->port(); }
   int http_port() const { return http_->port(); }
 
   // Evaluates the verdicts of everything committed so far.
@@ -62,21 +75,28 @@ class Server {
 
  private:
   Server(std::unique_ptr<Ledger> ledger, FleetState state,
-         ServerOptions options);
+         std::unique_ptr<Access> access, ServerOptions options);
   absl::Status StartGrpc();
   absl::Status StartHttp();
+  std::map<std::string, HttpServer::Page> HttpPages();
+  std::string Metrics();
   void JudgeUntilShutdown();
 
   const ServerOptions options_;
   const std::unique_ptr<Ledger> ledger_;
+  const std::unique_ptr<Access> access_;
+  Admission admission_;
   Fleet fleet_;
   Exporter exporter_;
   Writer writer_;
   Ingest ingest_;
   QueryService query_;
   std::atomic<bool> serving_ = false;
-  int grpc_port_ = 0;
+  // gRPC's core asks it for certificates as long as there is a server.
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<HttpServer> http_;
   absl::Mutex mutex_;
   bool shutting_down_ ABSL_GUARDED_BY(mutex_) = false;

@@ -17,6 +17,7 @@
 #include "common/command_line.h"
 #include "common/durable_file.h"
 #include "common/log.h"
+#include "common/spiffe_id.h"
 #include "common/version.h"
 #include "server/listen_address.h"
 #include "server/server.h"
@@ -25,11 +26,36 @@
 ABSL_FLAG(std::string, data_dir, "",
           "Directory of the ledger; made if it is not there. Required.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7787",
-          "Address for agents and queries (gRPC, plaintext); port 0 takes a "
-          "free one.");
+          "Address for agents and queries (gRPC); port 0 takes a free one. One "
+          "that other machines reach needs TLS.");
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7788",
-          "Address for /metrics, /healthz, /readyz, /api/v1 and the page; "
-          "port 0 takes a free one.");
+          "Address for /metrics, /healthz, /readyz, /api/v1 and the page "
+          "(plaintext); port 0 takes a free one.");
+ABSL_FLAG(std::string, tls_cert, "", "Certificate of the gRPC port (PEM).");
+ABSL_FLAG(std::string, tls_key, "", "Its key (PEM, mode 0600).");
+ABSL_FLAG(std::string, tls_ca, "",
+          "Certificate of the CA that signs those of hosts and readers (PEM). "
+          "The three are read again when they change.");
+ABSL_FLAG(std::string, trust_domain, "swaplock",
+          "Domain in the certificates' names: spiffe://DOMAIN/host/ID.");
+ABSL_FLAG(std::string, hosts_file, "",
+          "File with one host id a line: others are refused, with their next "
+          "window when a line is taken away. Empty: all that are certified.");
+ABSL_FLAG(std::string, host_tokens, "",
+          "File, mode 0600, of lines \"ID TOKEN\": tokens of hosts that have "
+          "no certificate.");
+ABSL_FLAG(std::string, reader_tokens, "",
+          "File, mode 0600, of lines \"NAME TOKEN\": one of these tokens is "
+          "then needed to read over HTTP, and one or a reader's certificate "
+          "to query over gRPC.");
+ABSL_FLAG(uint64_t, max_connections, 12'000, "Connections and streams open.");
+ABSL_FLAG(uint64_t, max_connections_per_address, 1'024,
+          "Of these, from one address that is not of this machine.");
+ABSL_FLAG(double, max_handshakes_per_second, 200,
+          "Connections accepted; those above it wait.");
+ABSL_FLAG(uint64_t, max_hosts, 50'000, "Hosts that the ledger may know.");
+ABSL_FLAG(double, max_windows_per_second, 200,
+          "Windows of one host; a burst of ten times as many is taken.");
 ABSL_FLAG(std::string, port_file, "",
           "File that gets the line \"grpc=PORT http=PORT\" once both serve.");
 ABSL_FLAG(bool, insecure_non_loopback, false,
@@ -63,40 +89,90 @@ absl::Status WritePortFile(const std::string& path, const Server& server) {
 }
 
 absl::StatusOr<ListenAddress> AddressFlag(absl::string_view name,
-                                          const std::string& value) {
+                                          const std::string& value, bool tls) {
   absl::StatusOr<ListenAddress> address = ParseListenAddress(value);
   if (!address.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--", name, ": ", address.status().message()));
   }
-  if (!address->IsLoopback() && !absl::GetFlag(FLAGS_insecure_non_loopback)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", name, "=", value,
-                     " would let other machines connect in "
-                     "plaintext; add --insecure_non_loopback to allow it"));
+  if (!tls && !address->IsLoopback() &&
+      !absl::GetFlag(FLAGS_insecure_non_loopback)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", name, "=", value,
+        " would let other machines connect in plaintext; ",
+        name == "grpc_listen" ? "give --tls_cert, --tls_key and --tls_ca, or "
+                              : "put a proxy with TLS before it, or ",
+        "add --insecure_non_loopback to allow it"));
   }
   return address;
+}
+
+absl::StatusOr<ServerOptions> OptionsOfFlags() {
+  ServerOptions options;
+  options.tls.files = {absl::GetFlag(FLAGS_tls_ca),
+                       absl::GetFlag(FLAGS_tls_cert),
+                       absl::GetFlag(FLAGS_tls_key)};
+  const TlsFiles& tls = options.tls.files;
+  if (!tls.empty() &&
+      (tls.ca.empty() || tls.certificate.empty() || tls.key.empty())) {
+    return absl::InvalidArgumentError(
+        "--tls_cert, --tls_key and --tls_ca come together");
+  }
+  auto grpc_listen = AddressFlag(
+      "grpc_listen", absl::GetFlag(FLAGS_grpc_listen), !tls.empty());
+  if (!grpc_listen.ok()) return grpc_listen.status();
+  auto http_listen = AddressFlag(
+      "http_listen", absl::GetFlag(FLAGS_http_listen), /*tls=*/false);
+  if (!http_listen.ok()) return http_listen.status();
+  options.grpc_listen = *grpc_listen;
+  options.http_listen = *http_listen;
+  options.access.trust_domain = absl::GetFlag(FLAGS_trust_domain);
+  options.access.hosts_file = absl::GetFlag(FLAGS_hosts_file);
+  options.access.host_tokens = absl::GetFlag(FLAGS_host_tokens);
+  options.access.reader_tokens = absl::GetFlag(FLAGS_reader_tokens);
+  if (!IsTrustDomain(options.access.trust_domain)) {
+    return absl::InvalidArgumentError(
+        "--trust_domain is 1 to 255 of a-z, 0-9, '.', '-' and '_'");
+  }
+  // Who reads such a token on its way is that host from then on.
+  if (!options.access.host_tokens.empty() && tls.empty() &&
+      !options.grpc_listen.IsLoopback()) {
+    return absl::InvalidArgumentError(
+        "--host_tokens would travel in plaintext; give --tls_cert, --tls_key "
+        "and --tls_ca too");
+  }
+  options.accept.connections = absl::GetFlag(FLAGS_max_connections);
+  options.accept.connections_per_address =
+      absl::GetFlag(FLAGS_max_connections_per_address);
+  options.accept.per_second = absl::GetFlag(FLAGS_max_handshakes_per_second);
+  options.accept.burst = 2 * options.accept.per_second + 1;
+  options.admission.streams = options.accept.connections;
+  options.admission.hosts = absl::GetFlag(FLAGS_max_hosts);
+  options.admission.windows_per_second =
+      absl::GetFlag(FLAGS_max_windows_per_second);
+  options.admission.windows_at_once =
+      10 * options.admission.windows_per_second + 1;
+  if (options.accept.connections == 0 ||
+      !(options.accept.per_second > 0 && options.accept.per_second <= 1e6) ||
+      !(options.admission.windows_per_second > 0 &&
+        options.admission.windows_per_second <= 1e6)) {
+    return absl::InvalidArgumentError(
+        "--max_connections is at least 1, --max_handshakes_per_second and "
+        "--max_windows_per_second are above 0 and at most 1e6");
+  }
+  options.verdict_interval = absl::GetFlag(FLAGS_verdict_interval);
+  options.verdict_rules.min_operations =
+      absl::GetFlag(FLAGS_verdict_min_operations);
+  return options;
 }
 
 int Run() {
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   if (data_dir.empty()) return Fail(kExitUsage, "--data_dir is required");
-  ServerOptions options;
-  auto grpc_listen =
-      AddressFlag("grpc_listen", absl::GetFlag(FLAGS_grpc_listen));
-  if (!grpc_listen.ok()) {
-    return Fail(kExitUsage, std::string(grpc_listen.status().message()));
+  absl::StatusOr<ServerOptions> options = OptionsOfFlags();
+  if (!options.ok()) {
+    return Fail(kExitUsage, std::string(options.status().message()));
   }
-  auto http_listen =
-      AddressFlag("http_listen", absl::GetFlag(FLAGS_http_listen));
-  if (!http_listen.ok()) {
-    return Fail(kExitUsage, std::string(http_listen.status().message()));
-  }
-  options.grpc_listen = *grpc_listen;
-  options.http_listen = *http_listen;
-  options.verdict_interval = absl::GetFlag(FLAGS_verdict_interval);
-  options.verdict_rules.min_operations =
-      absl::GetFlag(FLAGS_verdict_min_operations);
 
   // Before any thread starts, so that all inherit it and only sigwait sees
   // them.
@@ -114,7 +190,7 @@ int Run() {
     return Fail(kExitConfig, absl::StrCat("open data directory: ",
                                           ledger.status().message()));
   }
-  auto server = Server::Start(*std::move(ledger), std::move(options));
+  auto server = Server::Start(*std::move(ledger), *std::move(options));
   if (!server.ok()) {
     return Fail(
         absl::IsUnavailable(server.status()) ? kExitUnavailable : kExitConfig,

@@ -4,6 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+
 namespace swaplock {
 namespace {
 
@@ -55,9 +58,45 @@ bool AllZero(const Distribution& d) {
 
 }  // namespace
 
+// How many of the sequence numbers (after, seq] are known. Rows do not overlap,
+// so of those behind `seq` only the next one can reach back to it.
+absl::StatusOr<uint64_t> SqliteBatch::KnownOf(const WindowKey& key,
+                                              uint64_t after) {
+  Query known = database_->Prepare(
+      "SELECT sum(min(seq, ?5) - max(seq - merged, ?4)) FROM windows"
+      " WHERE host_id = ?1 AND boot_id = ?2 AND epoch = ?3 AND seq > ?4"
+      " AND seq - merged < ?5 AND seq <= coalesce("
+      "  (SELECT min(seq) FROM windows WHERE host_id = ?1 AND boot_id = ?2"
+      "   AND epoch = ?3 AND seq >= ?5), ?5)");
+  absl::StatusOr<bool> row =
+      known.Bind(key.host_id, Blob{key.boot_id}, key.epoch, after, key.seq)
+          .Step();
+  if (!row.ok()) return row.status();
+  return known.Unsigned(0);  // 0 when there is none
+}
+
 absl::StatusOr<Outcome> SqliteBatch::InsertKey(const Window& window,
                                                int64_t day) {
   const WindowKey& key = window.key;
+  // A window merged from several stands for the numbers before its own, too.
+  const uint64_t stands_for =
+      std::clamp<uint64_t>(window.merged, 1, std::max<uint64_t>(1, key.seq));
+  absl::StatusOr<uint64_t> known = KnownOf(key, key.seq - stands_for);
+  if (!known.ok()) return known.status();
+  Outcome outcome;
+  outcome.duplicate = *known > 0;
+  if (*known > 0 && *known < stands_for) {
+    // Never twice: it cannot be taken apart. The numbers that are not known are
+    // missing when the next window comes. No agent makes such a window, unless
+    // its spool was copied or put back to an earlier state.
+    static LogSite site(absl::Minutes(1));
+    site.Log(LogLevel::kError,
+             absl::StrCat("ledger: window ", key.seq, " of epoch ", key.epoch,
+                          " stands for ", stands_for, " windows, of which ",
+                          *known, " are known: nothing of it was added"));
+  }
+  if (outcome.duplicate) return outcome;
+
   Query last = database_->Prepare(
       "SELECT max(seq) FROM windows"
       " WHERE host_id = ?1 AND boot_id = ?2 AND epoch = ?3");
@@ -65,20 +104,18 @@ absl::StatusOr<Outcome> SqliteBatch::InsertKey(const Window& window,
       last.Bind(key.host_id, Blob{key.boot_id}, key.epoch).Step();
   if (!row.ok()) return row.status();
   const uint64_t last_seq = last.Unsigned(0);  // 0 when there is none
-
-  Query insert = database_->Prepare(
-      "INSERT INTO windows VALUES (?1, ?2, ?3, ?4, ?5)"
-      " ON CONFLICT DO NOTHING RETURNING 1");
-  row = insert.Bind(key.host_id, Blob{key.boot_id}, key.epoch, key.seq, day)
-            .Step();
-  if (!row.ok()) return row.status();
-  Outcome outcome;
-  outcome.duplicate = !*row;
-  // A window merged from several stands for the numbers before its own. One
-  // that arrives late was counted as missing when it was skipped.
-  const uint64_t stands_for = std::max<uint64_t>(1, window.merged);
-  if (!outcome.duplicate && key.seq > last_seq + stands_for) {
+  // One that arrives late was counted as missing when it was skipped.
+  if (key.seq > last_seq + stands_for) {
     outcome.missing = key.seq - last_seq - stands_for;
+  }
+  Query insert =
+      database_->Prepare("INSERT INTO windows VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+  if (absl::Status s = insert
+                           .Bind(key.host_id, Blob{key.boot_id}, key.epoch,
+                                 key.seq, day, stands_for)
+                           .Run();
+      !s.ok()) {
+    return s;
   }
   return outcome;
 }

@@ -40,6 +40,7 @@ class SqliteBatch {
   using HostDayKey =
       std::tuple<std::string, std::string, int64_t, CohortCellKey>;
 
+  absl::StatusOr<uint64_t> KnownOf(const WindowKey& key, uint64_t after);
   absl::StatusOr<Outcome> InsertKey(const Window& window, int64_t day);
   absl::Status UpsertHost(const Window& window, const Outcome& outcome,
                           uint64_t counted_unix_ns);

@@ -293,6 +293,57 @@ TEST(SqliteLedgerTest, AGapIsCountedOnceAndAMergedWindowFillsIt) {
   EXPECT_EQ(CommitOne(ledger.get(), merged).missing, 1u);
 }
 
+Window Merged(uint64_t seq, uint32_t merged) {
+  Window window = MakeWindow("a", seq);
+  window.merged = merged;
+  return window;
+}
+
+TEST(SqliteLedgerTest, AMergedWindowStandsForAllItsNumbers) {
+  const std::string directory = NewDirectory();
+  for (int opened = 0; opened < 2; ++opened) {
+    const auto ledger = OpenLedger(directory);
+    EXPECT_EQ(CommitOne(ledger.get(), Merged(6, 4)).duplicate, opened > 0);
+    for (const uint64_t seq : {3, 4, 5, 6}) {
+      EXPECT_TRUE(CommitOne(ledger.get(), MakeWindow("a", seq)).duplicate);
+    }
+    EXPECT_EQ(CommitOne(ledger.get(), MakeWindow("a", 2)).duplicate,
+              opened > 0);
+    EXPECT_EQ(CommitOne(ledger.get(), MakeWindow("a", 7)).duplicate,
+              opened > 0);
+    // Inside, equal, and over several rows.
+    for (const auto& [seq, merged] :
+         {std::make_pair(5, 2), std::make_pair(6, 4), std::make_pair(7, 6)}) {
+      EXPECT_TRUE(CommitOne(ledger.get(), Merged(seq, merged)).duplicate);
+    }
+    // Another epoch's are others.
+    Window other = Merged(6, 4);
+    other.key.epoch = 2;
+    EXPECT_EQ(CommitOne(ledger.get(), other).duplicate, opened > 0);
+    EXPECT_EQ(LoadState(ledger.get()).windows_merged, 4u);
+  }
+}
+
+TEST(SqliteLedgerTest, OfAMergedWindowThatIsKnownInPartNothingIsAdded) {
+  const auto ledger = OpenLedger(NewDirectory());
+  CommitOne(ledger.get(), MakeWindow("a", 2));
+  CommitOne(ledger.get(), Merged(8, 3));
+  const std::string before = Describe(LoadState(ledger.get()));
+  for (const auto& [seq, merged] :
+       {std::make_pair(4, 3), std::make_pair(10, 3), std::make_pair(6, 6),
+        std::make_pair(6, 2), std::make_pair(20, 4'000'000)}) {
+    SCOPED_TRACE(seq);
+    EXPECT_TRUE(
+        CommitOne(ledger.get(), Merged(seq, static_cast<uint32_t>(merged)))
+            .duplicate);
+  }
+  FleetState state = LoadState(ledger.get());
+  state.windows_duplicate = 0;
+  EXPECT_EQ(Describe(state), before);
+  // What fits between is added.
+  EXPECT_FALSE(CommitOne(ledger.get(), Merged(5, 3)).duplicate);
+}
+
 TEST(SqliteLedgerTest, EvidenceIsSummedOverDaysAndDevices) {
   const auto ledger = OpenLedger(NewDirectory());
   Window window = MakeWindow("a", 1);
@@ -354,7 +405,7 @@ TEST(SqliteLedgerTest, RefusesANewerSchemaInOneSentence) {
   EXPECT_EQ(ledger.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(ledger.status().message()),
               HasSubstr("has schema version 99, this program knows versions "
-                        "up to 2"));
+                        "up to 3"));
 }
 
 TEST(SqliteLedgerTest, RefusesASecondServerOnTheDirectory) {

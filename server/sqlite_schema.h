@@ -11,16 +11,19 @@
 
 namespace swaplock {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 inline constexpr char kSchema[] = R"sql(
--- Every window ever merged. A key that is here is never merged again.
+-- Every window ever merged. What a row stands for is never merged again: the
+-- sequence numbers from seq - merged, exclusively, to seq. Rows of an epoch do
+-- not overlap.
 CREATE TABLE windows (
   host_id TEXT NOT NULL,
   boot_id BLOB NOT NULL,
   epoch INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   day INTEGER NOT NULL,  -- since 1970 UTC
+  merged INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (host_id, boot_id, epoch, seq)
 ) WITHOUT ROWID;
 
@@ -201,6 +204,11 @@ INSERT INTO cohort_cells
          inversions, 0, 0, 0, 0
   FROM cohort_cells_of_1;
 DROP TABLE cohort_cells_of_1;
+)sql",
+    // 3: for how many sequence numbers a window stands. Of those that are there
+    // it is not known; all but those of a full spool stand for one.
+    R"sql(
+ALTER TABLE windows ADD COLUMN merged INTEGER NOT NULL DEFAULT 1;
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion - 1);

@@ -8,10 +8,12 @@
 
 namespace swaplock {
 
-Writer::Writer(Ledger* ledger, Fleet* fleet, Clock clock)
+Writer::Writer(Ledger* ledger, Fleet* fleet, Clock clock,
+               const CardinalityLimits& limits)
     : ledger_(ledger),
       fleet_(fleet),
       clock_(std::move(clock)),
+      cardinality_(fleet->Snapshot().state, limits),
       thread_([this] { Run(); }) {}
 
 Writer::~Writer() {
@@ -22,10 +24,14 @@ Writer::~Writer() {
   thread_.join();
 }
 
-bool Writer::Submit(Window window, Done done) {
+bool Writer::Submit(Window window, size_t bytes, Done done) {
   absl::MutexLock lock(&mutex_);
-  if (stopping_ || waiting_.size() >= kMaxWaiting) return false;
-  waiting_.push_back({std::move(window), std::move(done)});
+  if (stopping_ || waiting_.size() >= kMaxWaiting ||
+      waiting_bytes_ + bytes > kMaxWaitingBytes) {
+    return false;
+  }
+  waiting_bytes_ += bytes;
+  waiting_.push_back({std::move(window), bytes, std::move(done)});
   return true;
 }
 
@@ -37,13 +43,18 @@ std::vector<Writer::Waiting> Writer::TakeBatch() {
   std::vector<Waiting> batch(std::make_move_iterator(waiting_.begin()),
                              std::make_move_iterator(end));
   waiting_.erase(waiting_.begin(), end);
+  for (const Waiting& one : batch) waiting_bytes_ -= one.bytes;
   return batch;
 }
 
 void Writer::Commit(std::vector<Waiting> batch) {
   std::vector<Window> windows;
   windows.reserve(batch.size());
-  for (const Waiting& one : batch) windows.push_back(one.window);
+  for (const Waiting& one : batch) {
+    windows.push_back(one.window);
+    cardinality_.Fit(&windows.back(), clock_.wall());
+  }
+  fleet_->SetOverflow(cardinality_.overflow());
   const uint64_t start_ns = clock_.boottime_ns();
   const absl::StatusOr<std::vector<Outcome>> outcomes =
       ledger_->Commit(windows, clock_.wall());

@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "common/clock.h"
 #include "common/window.h"
+#include "server/cardinality.h"
 #include "server/fleet.h"
 #include "server/ledger.h"
 
@@ -29,17 +30,20 @@ class Writer {
   // error nothing of it is stored.
   using Done = std::function<void(const absl::StatusOr<Outcome>&)>;
 
-  static constexpr size_t kMaxWaiting = 1024;  // windows, 256 KiB each at most
+  static constexpr size_t kMaxWaiting = 1024;  // windows
+  static constexpr size_t kMaxWaitingBytes = 64 << 20;
   static constexpr size_t kMaxBatch = 64;
 
-  Writer(Ledger* ledger, Fleet* fleet, Clock clock);
+  Writer(Ledger* ledger, Fleet* fleet, Clock clock,
+         const CardinalityLimits& limits = {});
   // Commits what waits, then ends the thread.
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // False, and `done` is not called, when the queue is full.
-  bool Submit(Window window, Done done);
+  // False, and `done` is not called, when the queue is full. `bytes`: of the
+  // window's message.
+  bool Submit(Window window, size_t bytes, Done done);
 
   // Whether the last commit succeeded; true before the first.
   bool can_commit() const { return can_commit_; }
@@ -47,6 +51,7 @@ class Writer {
  private:
   struct Waiting {
     Window window;
+    size_t bytes = 0;
     Done done;
   };
 
@@ -61,9 +66,11 @@ class Writer {
   Ledger* const ledger_;
   Fleet* const fleet_;
   const Clock clock_;
+  Cardinality cardinality_;  // the thread's
   std::atomic<bool> can_commit_ = true;
   absl::Mutex mutex_;
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -45,7 +45,8 @@ class WriterTest : public ::testing::Test {
   }
   // Occupies the writer's thread until ledger_.go_on.
   void Occupy() {
-    ASSERT_TRUE(writer_->Submit(MakeWindow("first", 1), [](const auto&) {}));
+    ASSERT_TRUE(
+        writer_->Submit(MakeWindow("first", 1), 100, [](const auto&) {}));
     ledger_.entered.WaitForNotification();
   }
 
@@ -57,7 +58,7 @@ class WriterTest : public ::testing::Test {
 TEST_F(WriterTest, WindowsThatWaitShareACommit) {
   Occupy();
   for (uint64_t seq = 1; seq <= 100; ++seq) {
-    ASSERT_TRUE(writer_->Submit(MakeWindow("a", seq), [](const auto&) {}));
+    ASSERT_TRUE(writer_->Submit(MakeWindow("a", seq), 100, [](const auto&) {}));
   }
   ledger_.go_on.Notify();
   writer_.reset();
@@ -69,10 +70,11 @@ TEST_F(WriterTest, WindowsThatWaitShareACommit) {
 TEST_F(WriterTest, TellsTheFleetBeforeTheSender) {
   Occupy();
   uint64_t merged_when_told = 0;
-  ASSERT_TRUE(writer_->Submit(MakeWindow("a", 1), [&](const auto& outcome) {
-    EXPECT_TRUE(outcome.ok());
-    merged_when_told = fleet_.Snapshot().state.windows_merged;
-  }));
+  ASSERT_TRUE(
+      writer_->Submit(MakeWindow("a", 1), 100, [&](const auto& outcome) {
+        EXPECT_TRUE(outcome.ok());
+        merged_when_told = fleet_.Snapshot().state.windows_merged;
+      }));
   ledger_.go_on.Notify();
   writer_.reset();
   EXPECT_EQ(merged_when_told, 2u);
@@ -83,7 +85,7 @@ TEST_F(WriterTest, OneBadWindowDoesNotHoldUpTheOthers) {
   std::vector<std::string> told;
   for (const char* host : {"a", "poison", "b"}) {
     ASSERT_TRUE(writer_->Submit(
-        MakeWindow(host, 1), [&told, host](const auto& outcome) {
+        MakeWindow(host, 1), 100, [&told, host](const auto& outcome) {
           told.push_back(std::string(host) + (outcome.ok() ? " ok" : " no"));
         }));
   }
@@ -98,10 +100,35 @@ TEST_F(WriterTest, RefusesWhenTheQueueIsFull) {
   Occupy();
   const Window window = MakeWindow("a", 1);
   for (size_t i = 0; i < Writer::kMaxWaiting; ++i) {
-    ASSERT_TRUE(writer_->Submit(window, [](const auto&) {}));
+    ASSERT_TRUE(writer_->Submit(window, 100, [](const auto&) {}));
   }
-  EXPECT_FALSE(writer_->Submit(window, [](const auto&) { FAIL(); }));
+  EXPECT_FALSE(writer_->Submit(window, 100, [](const auto&) { FAIL(); }));
   ledger_.go_on.Notify();
+}
+
+TEST_F(WriterTest, RefusesMoreBytesThanMayWait) {
+  Occupy();
+  const Window window = MakeWindow("a", 1);
+  const size_t half = Writer::kMaxWaitingBytes / 2;
+  ASSERT_TRUE(writer_->Submit(window, half, [](const auto&) {}));
+  ASSERT_TRUE(writer_->Submit(window, half, [](const auto&) {}));
+  EXPECT_FALSE(writer_->Submit(window, 1, [](const auto&) { FAIL(); }));
+  ledger_.go_on.Notify();
+}
+
+TEST_F(WriterTest, KernelsThatAreTooManyAreCountedTogether) {
+  ledger_.go_on.Notify();
+  for (uint64_t seq = 1; seq <= 10; ++seq) {
+    ASSERT_TRUE(
+        writer_->Submit(MakeWindow("a", seq, "6.1." + std::to_string(seq)), 100,
+                        [](const auto&) {}));
+  }
+  writer_.reset();
+  const FleetSnapshot snapshot = fleet_.Snapshot();
+  EXPECT_EQ(snapshot.state.cohorts.size(), 5u);
+  EXPECT_EQ(snapshot.state.cohorts.count({"other", ""}), 1u);
+  EXPECT_EQ(snapshot.overflow.kernels, 6u);
+  EXPECT_EQ(snapshot.state.windows_merged, 10u);
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/cell.h"
 #include "server/verdict/host_cell.h"
+#include "server/verdict/operation_key.h"
 
 namespace swaplock {
 
@@ -33,8 +33,6 @@ struct Evidence {
   // they measure; disjoint from the above.
   std::set<std::string> unmeasured;
 };
-
-using OperationKey = std::pair<Subsystem, Operation>;
 
 // By kernel build, then by operation.
 std::map<std::string, std::map<OperationKey, Evidence>> GatherEvidence(

@@ -8,70 +8,14 @@
 #include <random>
 #include <utility>
 
+#include "server/verdict/ranks.h"
+
 namespace swaplock {
 namespace {
 
 // Steps that counting all labelings may take: about 46 against 46 hosts, 20 ms.
 constexpr double kExactBudget = 2e7;
 constexpr int kDraws = 9999;
-
-// Twice the midrank of each pooled value, `a` first: integers even with ties.
-std::vector<int64_t> DoubledMidranks(const std::vector<double>& a,
-                                     const std::vector<double>& b) {
-  std::vector<double> pooled = a;
-  pooled.insert(pooled.end(), b.begin(), b.end());
-  std::vector<size_t> order(pooled.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t i, size_t j) { return pooled[i] < pooled[j]; });
-  std::vector<int64_t> ranks(pooled.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
-    while (end < order.size() && pooled[order[end]] == pooled[order[begin]]) {
-      ++end;
-    }
-    // Ranks begin+1 .. end share their mean, (begin + 1 + end) / 2.
-    for (size_t i = begin; i < end; ++i) {
-      ranks[order[i]] = static_cast<int64_t>(begin + 1 + end);
-    }
-    begin = end;
-  }
-  return ranks;
-}
-
-double ExactCost(size_t total, size_t chosen) {
-  const double n = static_cast<double>(total);
-  return n * static_cast<double>(chosen) * n * (n + 1) / 2;
-}
-
-// counts[s]: in how many ways `chosen` of the doubled ranks sum to s, as a
-// share of all ways. Counted one rank at a time; within kExactBudget the counts
-// stay far below a double's range.
-std::vector<double> SumDistribution(const std::vector<int64_t>& ranks,
-                                    size_t chosen) {
-  const auto top = static_cast<size_t>(
-      std::accumulate(ranks.begin(), ranks.end(), int64_t{0}));
-  // ways[k][s]: subsets of size k among the ranks seen so far.
-  std::vector<std::vector<double>> ways(chosen + 1,
-                                        std::vector<double>(top + 1, 0));
-  ways[0][0] = 1;
-  size_t seen = 0;
-  size_t reach = 0;
-  for (const int64_t rank : ranks) {
-    const auto r = static_cast<size_t>(rank);
-    ++seen;
-    reach += r;
-    for (size_t k = std::min(seen, chosen); k >= 1; --k) {
-      double* const with = ways[k].data();
-      const double* const without = ways[k - 1].data();
-      for (size_t s = reach; s >= r; --s) with[s] += without[s - r];
-    }
-  }
-  std::vector<double>& counts = ways[chosen];
-  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-  for (double& count : counts) count /= all;
-  return std::move(counts);
-}
 
 // A number below `bound`. Not std::uniform_int_distribution, whose output the
 // standard leaves open; the bias is below bound / 2^64.
@@ -110,10 +54,10 @@ RankTest TestRanks(const std::vector<double>& a, const std::vector<double>& b,
   // Doubled ranks have the mean N + 1: always an integer.
   const auto mean = static_cast<int64_t>(chosen * (ranks.size() + 1));
   const int64_t distance = std::llabs(sum - mean);
-  if (ExactCost(ranks.size(), chosen) > kExactBudget) {
+  if (RankSumCost(ranks.size(), chosen) > kExactBudget) {
     return {SampledP(ranks, chosen, distance, mean, seed), false};
   }
-  const std::vector<double> shares = SumDistribution(ranks, chosen);
+  const std::vector<double> shares = RankSumDistribution(ranks, chosen);
   double p = 0;
   for (size_t s = 0; s < shares.size(); ++s) {
     if (std::llabs(static_cast<int64_t>(s) - mean) >= distance) p += shares[s];
@@ -147,10 +91,10 @@ Shift HodgesLehmann(const std::vector<double>& a, const std::vector<double>& b,
   size_t k = 0;
   const size_t total = a.size() + b.size();
   const size_t chosen = std::min(a.size(), b.size());
-  if (ExactCost(total, chosen) <= kExactBudget) {
+  if (RankSumCost(total, chosen) <= kExactBudget) {
     std::vector<int64_t> ranks(total);
     for (size_t i = 0; i < total; ++i) ranks[i] = static_cast<int64_t>(i + 1);
-    const std::vector<double> shares = SumDistribution(ranks, chosen);
+    const std::vector<double> shares = RankSumDistribution(ranks, chosen);
     const size_t least = chosen * (chosen + 1) / 2;  // rank sum where U is 0
     double below = 0;
     while (k < all && below + shares[least + k] <= tail) {

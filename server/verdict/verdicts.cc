@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/verdict/exposure.h"
+#include "server/verdict/false_discovery.h"
 #include "server/verdict/kernel_pairs.h"
 #include "server/verdict/rank_test.h"
 
@@ -253,46 +253,6 @@ void Conclude(double adjusted_p, const VerdictRules& rules, Verdict* v) {
 }
 
 }  // namespace
-
-absl::string_view Name(VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kRegression:
-      return "regression";
-    case VerdictKind::kImprovement:
-      return "improvement";
-    case VerdictKind::kNoMaterialChange:
-      return "no_material_change";
-    case VerdictKind::kMixed:
-      return "mixed";
-    case VerdictKind::kSuspect:
-      return "suspect";
-    case VerdictKind::kInconclusive:
-      return "inconclusive";
-    case VerdictKind::kNotComparable:
-      return "not_comparable";
-    case VerdictKind::kDataQuality:
-      return "data_quality";
-    case VerdictKind::kUnspecified:
-      break;
-  }
-  return "unspecified";
-}
-
-std::vector<double> BenjaminiHochberg(const std::vector<double>& p_values) {
-  std::vector<size_t> order(p_values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t i, size_t j) { return p_values[i] > p_values[j]; });
-  std::vector<double> adjusted(p_values.size());
-  double least = 1;
-  const double all = static_cast<double>(p_values.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    const double rank = all - static_cast<double>(i);
-    least = std::min(least, p_values[order[i]] * all / rank);
-    adjusted[order[i]] = least;
-  }
-  return adjusted;
-}
 
 std::vector<Verdict> Judge(const std::vector<HostCell>& cells,
                            const VerdictRules& rules) {

@@ -28,26 +28,12 @@
 #include "absl/strings/string_view.h"
 #include "common/cell.h"
 #include "server/verdict/host_cell.h"
+#include "server/verdict/verdict_kind.h"
 
 namespace swaplock {
 
 inline constexpr absl::string_view kWaitsOver10ms =
     "waits_over_10ms_per_million";
-
-// The numbers of proto/query.proto (server/query.cc asserts it).
-enum class VerdictKind {
-  kUnspecified = 0,
-  kRegression = 1,
-  kImprovement = 2,
-  kNoMaterialChange = 3,
-  kMixed = 4,
-  kSuspect = 5,
-  kInconclusive = 6,
-  kNotComparable = 7,
-  kDataQuality = 8,
-};
-// "regression", "not_comparable" ...
-absl::string_view Name(VerdictKind kind);
 
 struct VerdictRules {
   uint64_t min_operations = 100'000;  // of a host, or it is left out
@@ -84,10 +70,6 @@ struct Verdict {
 // (subsystem, operation) that either counted; by pair, then by operation.
 std::vector<Verdict> Judge(const std::vector<HostCell>& cells,
                            const VerdictRules& rules);
-
-// p-values adjusted by Benjamini-Hochberg, in the order given: reject where the
-// result is at most alpha.
-std::vector<double> BenjaminiHochberg(const std::vector<double>& p_values);
 
 }  // namespace swaplock
 

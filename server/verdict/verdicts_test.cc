@@ -235,17 +235,6 @@ TEST(VerdictsTest, EveryBuildIsJudgedAgainstTheOneBefore) {
   EXPECT_TRUE(Judge({}, {}).empty());
 }
 
-TEST(VerdictsTest, BenjaminiHochbergMatchesAWorkedExample) {
-  const std::vector<double> adjusted =
-      BenjaminiHochberg({0.01, 0.04, 0.03, 0.005, 0.9});
-  const std::vector<double> expected = {0.025, 0.05, 0.05, 0.025, 0.9};
-  ASSERT_EQ(adjusted.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NEAR(adjusted[i], expected[i], 1e-12) << i;
-  }
-  EXPECT_TRUE(BenjaminiHochberg({}).empty());
-}
-
 // Simulated fleets on which nothing changed but, in the second case, the
 // throughput: flags must stay below the nominal 5 %, both directions together.
 TEST(VerdictsTest, FalseAlarmsStayBelowNominal) {

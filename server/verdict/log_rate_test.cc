@@ -1,0 +1,30 @@
+#include "server/verdict/log_rate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace swaplock {
+namespace {
+
+TEST(LogRateTest, AHostWithoutEventsDoesNotChangeWhateverItsThroughput) {
+  EXPECT_EQ(ChangeOfLogRate({0, 1e6}, {0, 5.6e6}), 0);
+  EXPECT_EQ(ChangeOfLogRate({0, 1e6}, {0, 1}), 0);
+}
+
+TEST(LogRateTest, ManyEventsGiveTheRatioOfRates) {
+  EXPECT_NEAR(ChangeOfLogRate({1e6, 1e6}, {6e6, 3e6}), std::log(2.0), 1e-5);
+  // As in the definition: a = 0.5 * 2 E / (E0 + E1).
+  EXPECT_DOUBLE_EQ(
+      ChangeOfLogRate({2, 10}, {9, 30}),
+      std::log((9 + 0.5 * 2 * 30 / 40) / 30) -
+          std::log((2 + 0.5 * 2 * 10 / 40) / 10));
+}
+
+TEST(LogRateTest, HostsWithoutEventsTie) {
+  EXPECT_EQ(LogRate({0, 1e6}, 2e6), LogRate({0, 9e6}, 2e6));
+  EXPECT_NEAR(LogRate({3, 4}, 1e12), std::log(0.75), 1e-9);
+}
+
+}  // namespace
+}  // namespace swaplock

@@ -1,0 +1,99 @@
+#include "server/verdict/verdict_sentence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace swaplock {
+namespace {
+
+std::string Subject(const VerdictRecord& r) {
+  return absl::StrCat(Name(r.subsystem), " ", Name(r.operation));
+}
+
+std::string Hosts(const VerdictRecord& r) {
+  switch (r.design) {
+    case Design::kBeforeAfterWithControls:
+      return absl::StrFormat("%d upgraded hosts and %d that were not",
+                             r.treated.hosts, r.controls.hosts);
+    case Design::kParallelGroups:
+      return absl::StrFormat("%d hosts against %d others", r.treated.hosts,
+                             r.controls.hosts);
+    default:
+      return absl::StrFormat("%d hosts before and after, none to compare with",
+                             r.treated.hosts);
+  }
+}
+
+// "0.98", "5.6", "120": three digits are enough for anybody.
+std::string Ratio(double ratio) {
+  if (std::isinf(ratio)) return ratio > 0 ? "any" : "0";
+  return absl::StrFormat("%.3g", ratio);
+}
+
+std::string Together(const VerdictRecord& r) {
+  if (r.co_changes.empty()) return "";
+  return absl::StrCat(" (together with ", absl::StrJoin(r.co_changes, ", "),
+                      ")");
+}
+
+}  // namespace
+
+std::string EffectInWords(const VerdictRecord& r) {
+  std::string p;
+  if (r.sequential.alarm.has_value()) {
+    p = absl::StrFormat("%d pairs, sequential p = %.2g", r.sequential.pairs,
+                        std::min(r.sequential.p_worse, r.sequential.p_better));
+  }
+  if (std::isfinite(r.p_worse)) {
+    absl::StrAppend(&p, p.empty() ? "" : "; ", "p = ",
+                    absl::StrFormat("%.2g", std::min(r.p_worse, r.p_better)));
+  }
+  return absl::StrFormat(
+      "%s times as many %s (90 %% interval %s to %s, %s, %s)",
+      Ratio(r.effect.ratio), Phrase(r.outcome), Ratio(r.effect.lower),
+      Ratio(r.effect.upper), Hosts(r), p);
+}
+
+std::string SentenceOf(const VerdictRecord& r) {
+  switch (r.kind) {
+    case VerdictKind::kRegression:
+    case VerdictKind::kImprovement:
+      return absl::StrFormat(
+          "%s%s is %s than %s for %s: %s.", r.kernel_new, Together(r),
+          r.kind == VerdictKind::kRegression ? "worse" : "better",
+          r.kernel_base, Subject(r), EffectInWords(r));
+    case VerdictKind::kNoMaterialChange:
+      return absl::StrFormat("%s%s and %s do not differ for %s: %s.",
+                             r.kernel_new, Together(r), r.kernel_base,
+                             Subject(r), EffectInWords(r));
+    case VerdictKind::kMixed:
+      return absl::StrFormat("%s%s is neither better nor worse than %s for "
+                             "%s: %s; %s.",
+                             r.kernel_new, Together(r), r.kernel_base,
+                             Subject(r), r.reason, EffectInWords(r));
+    case VerdictKind::kSuspect:
+      return absl::StrFormat("%s%s may differ from %s for %s: %s; %s.",
+                             r.kernel_new, Together(r), r.kernel_base,
+                             Subject(r), r.reason, EffectInWords(r));
+    case VerdictKind::kNotComparable:
+      return absl::StrFormat("%s cannot be compared with %s for %s, %s: %s.",
+                             r.kernel_new, r.kernel_base, Subject(r),
+                             Phrase(r.outcome), r.reason);
+    case VerdictKind::kDataQuality:
+      return absl::StrFormat("The data do not allow a verdict on %s against %s "
+                             "for %s, %s: %s.",
+                             r.kernel_new, r.kernel_base, Subject(r),
+                             Phrase(r.outcome), r.reason);
+    default:
+      return absl::StrFormat("It is open whether %s differs from %s for %s, "
+                             "%s: %s.",
+                             r.kernel_new, r.kernel_base, Subject(r),
+                             Phrase(r.outcome), r.reason);
+  }
+}
+
+}  // namespace swaplock
