@@ -170,10 +170,15 @@ std::vector<Record> RecordsOf(absl::string_view variant, uint32_t repetition,
   for (uint64_t i = 0; i < 1'000; ++i) reads.Add(60'000 + 20 * i);
   reads.Add(slowest_ms * kMs);
   end.result.measurements = {reads};
-  end.result.facts = {{"seconds", "8"},        {"workers", "4"},
-                      {"workers_nice", "19"},  {"hogs", "2"},
-                      {"hogs_nice", "0"},      {"readers", "2"},
-                      {"readers_nice", "-19"}, {"codec", "zstd"}};
+  end.result.facts = {{"seconds", "8"},
+                      {"workers", "4"},
+                      {"workers_nice", "19"},
+                      {"hogs", "2"},
+                      {"hogs_nice", "0"},
+                      {"readers", "2"},
+                      {"readers_nice", "-19"},
+                      {"codec", "zstd"},
+                      {"seed", absl::StrCat(repetition)}};
   return {begin, window, end};
 }
 
