@@ -120,6 +120,7 @@ std::string Quoted(absl::string_view name) {
 
 std::string NamesOf(const std::map<std::string, Runs>& runs) {
   std::vector<std::string> names;
+  names.reserve(runs.size());
   for (const auto& [name, unused] : runs) names.push_back(Quoted(name));
   return absl::StrJoin(names, ", ");
 }

@@ -119,7 +119,7 @@ v1::Comparison ToProto(const Comparison& comparison) {
 }
 
 std::string Quoted(absl::string_view text) {
-  const std::string plain = PlainText(text);
+  std::string plain = PlainText(text);
   if (plain.find_first_of(",\"") == std::string::npos) return plain;
   return absl::StrCat("\"", absl::StrReplaceAll(plain, {{"\"", "\"\""}}), "\"");
 }

@@ -52,8 +52,8 @@ RunBegin BeginOf(const TestRun& what) {
   begin.host_id = "lab";
   begin.boot_id = window.key.boot_id;
   begin.environment = EnvironmentOf(what);
-  begin.begin_boottime_ns = what.repetition * 20 * kSecondNs;
-  begin.begin_unix_ns = kTestUnixNs + what.repetition * 20 * kSecondNs;
+  begin.begin_boottime_ns = 20 * kSecondNs * what.repetition;
+  begin.begin_unix_ns = kTestUnixNs + 20 * kSecondNs * what.repetition;
   return begin;
 }
 

@@ -20,9 +20,9 @@ struct TestRun {
   std::string variant;
   std::string kernel = "6.12.90";
   uint32_t repetition = 1;
-  uint64_t reads = 10'000;            // of 100 us each
-  uint64_t slow_reads = 0;            // of 20 ms each, besides
-  uint64_t slowest_ns = 5'000'000;    // one more read
+  uint64_t reads = 10'000;          // of 100 us each
+  uint64_t slow_reads = 0;          // of 20 ms each, besides
+  uint64_t slowest_ns = 5'000'000;  // one more read
   LockModel model = LockModel::kMutex;
   Role read_role = Role::kStream;
   uint64_t hold_runnable_ns = 0;  // of each of the 100 holds of a write

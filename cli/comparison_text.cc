@@ -74,7 +74,7 @@ std::string CellText(const std::vector<double>& values,
                         print(spread->max), scale == 1e6 ? ") M" : ") k");
   }
   // A range that rounds away says nothing.
-  const std::string median = Printed(spread->median, outcome.unit);
+  std::string median = Printed(spread->median, outcome.unit);
   if (Printed(spread->min, outcome.unit) == median &&
       Printed(spread->max, outcome.unit) == median) {
     return median;

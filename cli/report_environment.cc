@@ -68,20 +68,38 @@ std::string Labels(const RecordedRun& run) {
   return Pairs(labels);
 }
 
+// What the commands said of themselves: where runs differ, "1/2/3".
+std::map<std::string, std::string> Facts(const RunGroup& group) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const RecordedRun* run : group.runs) {
+    if (!run->end.has_value()) continue;
+    for (const auto& [name, value] : run->end->result.facts) {
+      std::vector<std::string>& all = values[name];
+      if (std::find(all.begin(), all.end(), value) == all.end()) {
+        all.push_back(value);
+      }
+    }
+  }
+  values.erase("ran_seconds");  // in the rates
+  std::map<std::string, std::string> facts;
+  for (const auto& [name, all] : values) facts[name] = absl::StrJoin(all, "/");
+  return facts;
+}
+
 // "4 workers at nice 19, 2 readers at nice -19, codec zstd": whatever has a
 // fact of its name with "_nice" is a number of tasks.
-std::string Workload(const RecordedRun& run) {
-  if (!run.end.has_value()) return "";
-  std::map<std::string, std::string> facts = run.end->result.facts;
+std::string Workload(const RunGroup& group) {
+  const std::map<std::string, std::string> all = Facts(group);
+  std::map<std::string, std::string> rest = all;
   std::vector<std::string> parts;
-  for (const auto& [name, value] : run.end->result.facts) {
-    const auto nice = facts.find(absl::StrCat(name, "_nice"));
-    if (nice == facts.end()) continue;
+  for (const auto& [name, value] : all) {
+    const auto nice = all.find(absl::StrCat(name, "_nice"));
+    if (nice == all.end()) continue;
     parts.push_back(absl::StrCat(value, " ", name, " at nice ", nice->second));
-    facts.erase(nice);
-    facts.erase(name);
+    rest.erase(nice->first);
+    rest.erase(name);
   }
-  if (!facts.empty()) parts.push_back(Pairs(facts));
+  if (!rest.empty()) parts.push_back(Pairs(rest));
   return absl::StrJoin(parts, ", ");
 }
 
@@ -279,7 +297,9 @@ EnvironmentLines EnvironmentOf(const RunGroup& group) {
   add("swap", Distinct(group, Swap));
   add("labels", Distinct(group, Labels));
   add("command", Distinct(group, Command));
-  add("workload", Distinct(group, Workload));
+  if (const std::string workload = Workload(group); !workload.empty()) {
+    add("workload", {workload});
+  }
   add("ran", {Ran(group)});
   add("measured", {Measured(group)});
   add("agent", {Agent(group)});

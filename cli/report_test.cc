@@ -170,10 +170,15 @@ std::vector<Record> RecordsOf(absl::string_view variant, uint32_t repetition,
   for (uint64_t i = 0; i < 1'000; ++i) reads.Add(60'000 + 20 * i);
   reads.Add(slowest_ms * kMs);
   end.result.measurements = {reads};
-  end.result.facts = {{"seconds", "8"},        {"workers", "4"},
-                      {"workers_nice", "19"},  {"hogs", "2"},
-                      {"hogs_nice", "0"},      {"readers", "2"},
-                      {"readers_nice", "-19"}, {"codec", "zstd"}};
+  end.result.facts = {{"seconds", "8"},
+                      {"workers", "4"},
+                      {"workers_nice", "19"},
+                      {"hogs", "2"},
+                      {"hogs_nice", "0"},
+                      {"readers", "2"},
+                      {"readers_nice", "-19"},
+                      {"codec", "zstd"},
+                      {"seed", absl::StrCat(repetition)}};
   return {begin, window, end};
 }
 
@@ -182,7 +187,7 @@ std::vector<Record> PlainRuns() {
   for (uint32_t i = 1; i <= 5; ++i) {
     const int slow = static_cast<int>(i) * 3;
     for (const Record& record :
-         RecordsOf("plain", i, PlainWindow(i, slow), 40 * i)) {
+         RecordsOf("plain", i, PlainWindow(i, slow), uint64_t{40} * i)) {
       records.push_back(record);
     }
   }
@@ -320,8 +325,7 @@ TEST(ReportTest, TroubleOfEachKindIsSaidAndTheRestReported) {
   for (const absl::string_view sentence :
        {"  note      its command failed (exit status 3)\n",
         "  note      its command failed (ended by signal 9)\n",
-        "  note      start nothing: No such file; nothing was measured: no "
-        "window\n",
+        "  note      start nothing: No such file; nothing was measured: ",
         "There is no window, so nothing is known of the locks.\n",
         "  note      it was cut short: its end was not recorded\n"}) {
     EXPECT_TRUE(absl::StrContains(text, sentence)) << sentence << text;

@@ -212,7 +212,7 @@ std::string VariantsText(const std::vector<RunGroup>& groups,
   return text;
 }
 
-std::string Ascii(std::string text) {
+std::string Ascii(absl::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -255,7 +255,7 @@ std::string ReportText(const Recordings& recordings, const ReportForm& form) {
   for (const std::string& block : blocks) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", block);
   }
-  return form.mail ? Ascii(std::move(text)) : text;
+  return form.mail ? Ascii(text) : text;
 }
 
 }  // namespace swaplock

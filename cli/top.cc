@@ -19,8 +19,8 @@
 #include "common/command_line.h"
 
 ABSL_FLAG(std::string, kernel, "", "show this kernel release only");
-ABSL_FLAG(absl::Duration, interval, absl::Seconds(2),
-          "time between two looks, at least 100ms");
+ABSL_FLAG(absl::Duration, interval, absl::Seconds(1),
+          "time between two looks, or length of a window; at least 100ms");
 ABSL_FLAG(bool, once, false, "look once");
 ABSL_FLAG(bool, explain, false,
           "say of each of the longest holds why it was long, as far as it is "
