@@ -139,6 +139,9 @@ class BpfSource : public WindowSource {
     budget_.emplace(options_.cpu_budget, calibration_.cost_ns);
     stats_before_.clear();
     losses_before_ = sampler_->ReadLosses();
+    names_.SetAsk([this](uint64_t address) {
+      return sampler_ == nullptr ? "" : sampler_->FunctionName(address);
+    });
     // Locks first, so that no hold is counted before its device has a name.
     locks_.Find();
     BeginWindow();

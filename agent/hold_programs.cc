@@ -24,7 +24,7 @@ namespace {
 
 // Programs that run by themselves or by request, never on a lock path.
 constexpr const char* kFinders[] = {"peek", "cpu_offset", "holds_now",
-                                    "calibrate"};
+                                    "function_name", "calibrate"};
 
 // The last words of the verifier, for the log of a refused program.
 thread_local std::string* libbpf_log = nullptr;
@@ -220,7 +220,7 @@ void HoldPrograms::Attach() {
   const auto attached = [this](const char* program) {
     return links_.count(program) > 0;
   };
-  // See the rows of lock_catalog.cc that are told by others.
+  // See the rows of hook_rows.cc that others tell.
   sl_op get_op = SL_OP_ANY;
   if (plan_.SplitStreams()) {
     get_op = SL_OP_STORE;

@@ -390,6 +390,19 @@ absl::Status HoldSampler::Peek(uint64_t address, void* out,
   return absl::OkStatus();
 }
 
+std::string HoldSampler::FunctionName(uint64_t address) const {
+  const bpf_program* program = s_->progs.function_name;
+  if (!bpf_program__autoload(program)) return "";
+  auto* bss = s_->bss;
+  bss->name_address = address;
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  if (bpf_prog_test_run_opts(bpf_program__fd(program), &options) != 0) {
+    return "";
+  }
+  return std::string(bss->name_out,
+                     strnlen(bss->name_out, sizeof(bss->name_out)));
+}
+
 absl::StatusOr<uint64_t> HoldSampler::CpuOffset(int cpu) const {
   auto* bss = s_->bss;
   bss->offset_cpu = static_cast<uint32_t>(cpu);

@@ -100,6 +100,9 @@ class HoldSampler {
 
   // Copies kernel memory; up to 4096 bytes.
   absl::Status Peek(uint64_t address, void* out, size_t bytes) const;
+  // The function that an address lies in, "zram_submit_bio [zram]"; the address
+  // in hexadecimal where there is none. "" where the kernel cannot be asked.
+  std::string FunctionName(uint64_t address) const;
   // What is added to a per-CPU pointer for this CPU's instance.
   absl::StatusOr<uint64_t> CpuOffset(int cpu) const;
   // Runs `touch`, which reads from zram devices, and returns the devices'

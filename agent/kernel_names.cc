@@ -100,19 +100,32 @@ void KernelNames::ForgetFunctions() {
   nameless_.clear();
 }
 
+bool KernelNames::AskFor(uint64_t address) {
+  if (ask_ == nullptr) return false;
+  std::string name = ask_(address);
+  if (name.empty()) return false;
+  if (absl::StartsWith(name, "0x")) {
+    nameless_.insert(address);
+    return true;
+  }
+  functions_[address] = {address + 1,
+                         std::string(absl::StripSuffix(name, " [bpf]"))};
+  return true;
+}
+
 void KernelNames::LearnStacks(
     const std::vector<std::vector<uint64_t>>& stacks) {
+  if (functions_.size() + nameless_.size() > kMaxNames) ForgetFunctions();
   std::vector<uint64_t> unknown;
   for (const std::vector<uint64_t>& stack : stacks) {
     for (const uint64_t address : stack) {
       if (address != 0 && nameless_.count(address) == 0 &&
-          Function(address) == nullptr) {
+          Function(address) == nullptr && !AskFor(address)) {
         unknown.push_back(address);
       }
     }
   }
   if (unknown.empty()) return;
-  if (functions_.size() + nameless_.size() > kMaxNames) ForgetFunctions();
   std::ifstream kallsyms("/proc/kallsyms");
   functions_.merge(ResolveFunctions(kallsyms, unknown));
   for (const uint64_t address : unknown) {

@@ -1,16 +1,18 @@
 // Names for what the kernel reports as numbers: return addresses of a stack by
-// /proc/kallsyms, cgroup ids by the cgroup file system. Both remember what they
-// found: a pass over kallsyms is some 50 ms, and stacks repeat.
+// asking the kernel or from /proc/kallsyms, cgroup ids by the cgroup file
+// system. What was found is remembered.
 //
 // Not thread-safe.
 #ifndef SWAPLOCK_AGENT_KERNEL_NAMES_H_
 #define SWAPLOCK_AGENT_KERNEL_NAMES_H_
 
 #include <cstdint>
+#include <functional>
 #include <istream>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -26,9 +28,14 @@ using KernelFunctions = std::map<uint64_t, KernelFunctionRange>;
 
 class KernelNames {
  public:
-  // Learns the functions around all addresses that lie in none that is known,
-  // in one pass over /proc/kallsyms (some 50 ms). The same few functions come
-  // again and again, so passes soon become rare.
+  // Gives a function's name as printk's %ps does: "name" or "name [module]",
+  // the address in hexadecimal if it lies in none, "" if this cannot be told.
+  using Ask = std::function<std::string(uint64_t address)>;
+  void SetAsk(Ask ask) { ask_ = std::move(ask); }
+
+  // Learns the functions around all addresses that lie in none that is known.
+  // Those that cannot be asked for (some microseconds each) take a pass over
+  // /proc/kallsyms: a thousand million instructions.
   void LearnStacks(const std::vector<std::vector<uint64_t>>& stacks);
 
   // Function names, innermost first, without the frames of BPF itself; an
@@ -45,7 +52,10 @@ class KernelNames {
  private:
   // The function around `address`, or nullptr.
   const std::string* Function(uint64_t address) const;
+  // Whether the kernel, asked, told what is at `address`.
+  bool AskFor(uint64_t address);
 
+  Ask ask_;
   KernelFunctions functions_;
   std::set<uint64_t> nameless_;  // addresses that no pass found a function for
   std::map<uint64_t, std::string> cgroups_;

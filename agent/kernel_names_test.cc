@@ -39,6 +39,26 @@ TEST(KernelNamesTest, AnUnknownAddressIsPrintedAndZeroEndsAStack) {
   EXPECT_EQ(names.Stack({0x10, 0, 0x20}), std::vector<std::string>{"0x10"});
 }
 
+TEST(KernelNamesTest, AsksForAnAddressOnce) {
+  KernelNames names;
+  std::vector<uint64_t> asked;
+  names.SetAsk([&](uint64_t address) -> std::string {
+    asked.push_back(address);
+    if (address == 0x10) return "zram_submit_bio [zram]";
+    return address == 0x20 ? "bpf_prog_0123_zram_put [bpf]" : "0x30";
+  });
+  for (int i = 0; i < 2; ++i) {
+    names.LearnStacks({{0x10, 0x20}, {0x30, 0x10}});
+    EXPECT_EQ(names.Stack({0x10, 0x20, 0x30}),
+              (std::vector<std::string>{"zram_submit_bio [zram]", "0x30"}));
+  }
+  EXPECT_EQ(asked, (std::vector<uint64_t>{0x10, 0x20, 0x30}));
+  // Modules may have come: the same address may be another function's.
+  names.ForgetFunctions();
+  names.LearnStacks({{0x10}});
+  EXPECT_EQ(asked.size(), 4u);
+}
+
 TEST(KernelNamesTest, AnUnknownCgroupHasNoPath) {
   KernelNames names;
   EXPECT_EQ(names.Cgroup(0), "");

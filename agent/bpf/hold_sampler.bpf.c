@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Every hook of the agent. agent/lock_catalog.cc says which of them go where on
+/* Every hook of the agent. agent/hook_rows.cc says which of them go where on
  * the running kernel; the agent loads only those. Function programs have no
  * target here: it is set before loading.
  */
@@ -248,6 +248,19 @@ int peek(void* ctx) {
   __u32 bytes = peek_bytes;
   if (bytes > SL_PEEK) bytes = SL_PEEK;
   peek_error = bpf_probe_read_kernel(peek_out, bytes, (void*)peek_address);
+  return 0;
+}
+
+/* The function that an address lies in, as the kernel itself prints it: "name"
+ * or "name [module]"; in hexadecimal where there is none. */
+__u64 name_address = 0;
+char name_out[128];
+
+SEC("raw_tp/swaplock_function_name")
+int function_name(void* ctx) {
+  __u64 address = name_address;
+  name_out[0] = 0;
+  BPF_SNPRINTF(name_out, sizeof(name_out), "%ps", address);
   return 0;
 }
 

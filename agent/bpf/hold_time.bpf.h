@@ -44,23 +44,25 @@ SL_INLINE void sl_acquired(struct sl_task* task, enum sl_class class,
     if (owned && cpu && cpu->holder == (__u64)t) cpu->holder = 0;
     return;
   }
+  hold->acquire_cpu = owned ? wait->cpu : bpf_get_smp_processor_id();
+  if (!owned) {
+    task->left = 0;
+    task->nvcsw_seen = t->nvcsw;
+  }
+  /* A holder before its stamp is made, so that it is known as one wherever it
+   * is switched out after that; not in progress before it is. */
+  hold->acquired.ns = ~0ULL;
+  sl_in_this_order();
+  hold->active = SL_TIMED;
+  if (cpu) cpu->holder = (__u64)t;
+  sl_in_this_order();
   /* contention_end is the better stamp: the function that takes the lock may
    * be preempted between owning it and returning. */
   if (hold->contended)
     hold->acquired = wait->end;
   else
     sl_snapshot(t, &hold->acquired);
-  hold->acquire_cpu = bpf_get_smp_processor_id();
-  if (owned) {
-    hold->acquire_cpu = wait->cpu;
-  } else {
-    task->left = 0;
-    task->nvcsw_seen = hold->acquired.nvcsw;
-  }
-  hold->active = SL_TIMED;
-  sl_in_this_order(); /* a holder throughout, wherever it is switched out */
   wait->end.ns = 0;
-  if (cpu) cpu->holder = (__u64)t;
 }
 
 /* Parts of the runnable part, held within it: the clocks differ a little. */

@@ -25,5 +25,5 @@ check() {  # TEXT CONDITION
 }
 row() { echo "(.rows[] | select(.what == \"$1\"))"; }
 check "holds were not counted" "$(row agent).holds_per_io == 1"
-check "an I/O costs more than 3,000 instructions more" "$(row agent).added_per_io < 3000"
+check "an I/O costs more than 2,200 instructions more" "$(row agent).added_per_io < 2200"
 [[ -z $failed ]]

@@ -8,28 +8,8 @@
 # Prints "what: numbers" lines; exits 1 with what is wrong.
 set -euo pipefail
 agent=$1 out=$2 swap_verify=${3:-}
-events=/sys/kernel/tracing/events/roles
-failures=0
-
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-
-# A kprobe event, counted by a histogram over what is fetched.
-count() {  # EVENT FUNCTION [FETCH]
-  local key=common_pid
-  [[ -z ${3:-} ]] || key=key
-  echo "p:roles/$1 $2 ${3:+key=$3}" >>/sys/kernel/tracing/kprobe_events
-  echo "hist:keys=$key" >"$events/$1/trigger"
-}
-
-hits() {  # EVENT [KEY]
-  awk -v key="${2:-}" '
-    /hitcount:/ && (key == "" || $3 == key) { n += $NF }
-    END { print n + 0 }' "$events/$1/hist"
-}
-
-member_offset() {  # STRUCT.MEMBER
-  sed -n "s/^member ${1//./\\.} \([0-9]*\) .*/\1/p" /run/symbols
-}
+# shellcheck source=tests/lab/patched/kprobe_counts.sh
+. "$(dirname "$(realpath "$0")")/kprobe_counts.sh"
 
 # The number of something over all windows.
 total() {  # FIELD JQ-CONDITION
@@ -129,13 +109,6 @@ check_zswap() {  # CODEC
   ((stores > 1000)) || fail "$1: zswap was hardly used"
   forget
   swapoff /dev/ram0
-}
-
-forget() {
-  for trigger in "$events"/*/trigger; do
-    : >"$trigger"  # truncated, it forgets
-  done
-  echo >/sys/kernel/tracing/kprobe_events
 }
 
 for codec in lz4 zstd; do check_zram $codec; done

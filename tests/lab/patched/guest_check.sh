@@ -8,35 +8,8 @@
 # Prints "what: numbers" lines; exits 1 with what is wrong.
 set -euo pipefail
 shape=$1 swap_verify=${2:-}
-events=/sys/kernel/tracing/events/lab
-failures=0
-
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-
-# A kprobe event of ours, counted by a histogram.
-count() {  # EVENT FUNCTION [KEY=FETCH]
-  local key=${3:+${3%%=*}}
-  echo "p:lab/$1 $2 ${3:-}" >>/sys/kernel/tracing/kprobe_events
-  echo "hist:keys=${key:-common_pid}" >"$events/$1/trigger"
-}
-
-# The hits of an event, all or those with one value of its key.
-hits() {  # EVENT [VALUE]
-  awk -v value="${2:-}" '
-    /hitcount:/ && (value == "" || $3 == value) { n += $NF }
-    END { print n + 0 }' "$events/$1/hist"
-}
-
-forget() {
-  for trigger in "$events"/*/trigger; do
-    : >"$trigger"  # truncated, it forgets
-  done
-  echo >/sys/kernel/tracing/kprobe_events
-}
-
-member_offset() {  # STRUCT.MEMBER
-  sed -n "s/^member ${1//./\\.} \([0-9]*\) .*/\1/p" /run/symbols
-}
+# shellcheck source=tests/lab/patched/kprobe_counts.sh
+. "$(dirname "$(realpath "$0")")/kprobe_counts.sh"
 
 check_zram() {  # CODEC
   local zram=/sys/block/zram0 io
@@ -46,9 +19,9 @@ check_zram() {  # CODEC
   if [[ $shape == split ]]; then
     count cget zcomp_cstrm_get
     count cput zcomp_cstrm_put
-    count dget zcomp_dstrm_get 'mode=$arg2:u32'
+    count dget zcomp_dstrm_get '$arg2:u32'
     count dput zcomp_dstrm_put \
-      "excl=+$(member_offset zcomp_dstrm.excl_locked)(\$arg1):u8"
+      "+$(member_offset zcomp_dstrm.excl_locked)(\$arg1):u8"
   else
     count get zcomp_stream_get
     count put zcomp_stream_put
