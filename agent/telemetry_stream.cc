@@ -23,6 +23,9 @@ grpc::ChannelArguments Arguments(absl::Duration keepalive) {
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 1 << 20);
   args.SetUserAgentPrefix("swaplock-agent");
+  // Whoever accepts and says nothing is given up after so long.
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000);
+  args.SetCompressionAlgorithm(GRPC_COMPRESS_GZIP);
   return args;
 }
 

@@ -1,164 +1,17 @@
 #include "agent/uplink.h"
 
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <functional>
-#include <map>
+#include <atomic>
 #include <memory>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "agent/fake_server.h"
+#include "agent/faulty_disk.h"
 #include "common/testing.h"
 
 namespace swaplock {
 namespace {
-
-using Call = grpc::ServerReaderWriter<v1::ServerMessage, v1::AgentMessage>;
-
-v1::ServerMessage AckOf(const v1::Window& window, bool duplicate) {
-  v1::ServerMessage message;
-  message.mutable_ack()->set_boot_id(window.boot_id());
-  message.mutable_ack()->set_epoch(window.epoch());
-  message.mutable_ack()->set_seq(window.seq());
-  message.mutable_ack()->set_duplicate(duplicate);
-  return message;
-}
-
-v1::ServerMessage RejectOf(const v1::Window& window, uint64_t retry_after_ms) {
-  v1::ServerMessage message;
-  message.mutable_reject()->set_boot_id(window.boot_id());
-  message.mutable_reject()->set_epoch(window.epoch());
-  message.mutable_reject()->set_seq(window.seq());
-  message.mutable_reject()->set_reason("because");
-  message.mutable_reject()->set_retry_after_ms(retry_after_ms);
-  return message;
-}
-
-// A server that keeps keys in memory and, before it answers a window properly,
-// plays the faults it was given, one per window received.
-class FakeServer final : public v1::Telemetry::Service {
- public:
-  // Whether to end the stream.
-  using Fault = std::function<bool(const v1::Window&, Call*)>;
-
-  ~FakeServer() override { Stop(); }
-
-  void Start() {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort(absl::StrCat("127.0.0.1:", port_),
-                             grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterService(this);
-    server_ = builder.BuildAndStart();
-    ASSERT_NE(server_, nullptr);
-  }
-
-  void Stop() {
-    if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now());
-    server_->Wait();
-    server_ = nullptr;
-  }
-
-  void AddFault(Fault fault) {
-    absl::MutexLock lock(&mutex_);
-    faults_.push_back(std::move(fault));
-  }
-
-  std::string Address() const { return absl::StrCat("127.0.0.1:", port_); }
-
-  // Until so many different windows were taken.
-  bool WaitForWindows(size_t count) {
-    absl::MutexLock lock(&mutex_);
-    const auto enough = [this, count] {
-      mutex_.AssertReaderHeld();
-      return taken_.size() >= count;
-    };
-    return mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
-  }
-  bool WaitForHellos(size_t count) {
-    absl::MutexLock lock(&mutex_);
-    const auto enough = [this, count] {
-      mutex_.AssertReaderHeld();
-      return hellos_.size() >= count;
-    };
-    return mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
-  }
-
-  std::vector<uint64_t> received() {
-    absl::MutexLock lock(&mutex_);
-    return received_;
-  }
-  std::vector<std::string> hellos() {
-    absl::MutexLock lock(&mutex_);
-    return hellos_;
-  }
-  uint64_t acquisitions() {
-    absl::MutexLock lock(&mutex_);
-    uint64_t sum = 0;
-    for (const auto& [key, count] : taken_) sum += count;
-    return sum;
-  }
-
-  uint32_t protocol = 1;
-
- private:
-  grpc::Status Stream(grpc::ServerContext*, Call* stream) override {
-    v1::AgentMessage message;
-    if (!stream->Read(&message) || !message.has_hello()) {
-      return {grpc::StatusCode::INVALID_ARGUMENT, "no hello"};
-    }
-    {
-      absl::MutexLock lock(&mutex_);
-      hellos_.push_back(message.hello().host_id());
-    }
-    v1::ServerMessage welcome;
-    welcome.mutable_welcome()->set_protocol(protocol);
-    welcome.mutable_welcome()->set_credit(1);
-    stream->Write(welcome);
-    while (stream->Read(&message)) {
-      const v1::Window& window = message.window();
-      Fault fault;
-      {
-        absl::MutexLock lock(&mutex_);
-        received_.push_back(window.seq());
-        if (!faults_.empty()) {
-          fault = std::move(faults_.front());
-          faults_.pop_front();
-        }
-      }
-      if (fault != nullptr) {
-        if (fault(window, stream)) {
-          return {grpc::StatusCode::UNAVAILABLE, "a fault"};
-        }
-        continue;
-      }
-      stream->Write(AckOf(window, !Take(window)));
-    }
-    return grpc::Status::OK;
-  }
-
- public:
-  // Returns whether the window was new.
-  bool Take(const v1::Window& window) {
-    absl::MutexLock lock(&mutex_);
-    return taken_
-        .emplace(WindowKey{window.host_id(), window.boot_id(), window.epoch(),
-                           window.seq()},
-                 window.cells(0).acquisitions())
-        .second;
-  }
-
- private:
-  int port_ = 0;
-  std::unique_ptr<grpc::Server> server_;
-  absl::Mutex mutex_;
-  std::deque<Fault> faults_ ABSL_GUARDED_BY(mutex_);
-  std::vector<uint64_t> received_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> hellos_ ABSL_GUARDED_BY(mutex_);
-  std::map<WindowKey, uint64_t> taken_ ABSL_GUARDED_BY(mutex_);
-};
 
 class UplinkTest : public testing::Test {
  protected:
@@ -167,6 +20,10 @@ class UplinkTest : public testing::Test {
   void StartUplink() {
     Uplink::Options options;
     options.servers = {server_.Address()};
+    if (second_server_ != nullptr) {
+      options.servers.push_back(second_server_->Address());
+    }
+    options.patience = patience_;
     options.identity = MakeWindow("host-a", 1).key;
     options.first_backoff = first_backoff_;
     options.backoff_cap = first_backoff_;
@@ -183,7 +40,9 @@ class UplinkTest : public testing::Test {
 
   absl::Duration first_backoff_ = absl::Milliseconds(10);
   absl::Duration answer_timeout_ = absl::Seconds(30);
+  absl::Duration patience_ = absl::ZeroDuration();
   FakeServer server_;
+  std::unique_ptr<FakeServer> second_server_;
   std::unique_ptr<Spool> spool_;
   std::unique_ptr<Uplink> uplink_;
 };
@@ -211,9 +70,11 @@ TEST_F(UplinkTest, ConnectsAndSaysHelloWithNothingToSend) {
 }
 
 TEST_F(UplinkTest, LostAcknowledgementsChangeNoTotal) {
+  first_backoff_ = absl::Microseconds(100);
   server_.Start();
-  for (int i = 0; i < 20; ++i) {
-    server_.AddFault([this](const v1::Window& window, Call*) {
+  constexpr int kLost = 1'000;
+  for (int i = 0; i < kLost; ++i) {
+    server_.AddFault([this](const v1::Window& window, FakeServer::Call*) {
       server_.Take(window);  // durable, and then the server dies
       return true;
     });
@@ -224,13 +85,13 @@ TEST_F(UplinkTest, LostAcknowledgementsChangeNoTotal) {
   EXPECT_EQ(server_.acquisitions(), 3u * 3);
   EXPECT_EQ(uplink_->stats().acknowledged, 3u);
   EXPECT_EQ(uplink_->stats().duplicates, 1u);
-  EXPECT_EQ(uplink_->stats().streams, 21u);
+  EXPECT_EQ(uplink_->stats().streams, kLost + 1u);
 }
 
 TEST_F(UplinkTest, ServerThatNeverAnswersIsGivenUp) {
   answer_timeout_ = absl::Milliseconds(50);
   server_.Start();
-  server_.AddFault([](const v1::Window&, Call*) { return false; });
+  server_.AddFault([](const v1::Window&, FakeServer::Call*) { return false; });
   Append(1);
   StartUplink();
   EXPECT_TRUE(Drain());
@@ -239,7 +100,7 @@ TEST_F(UplinkTest, ServerThatNeverAnswersIsGivenUp) {
 
 TEST_F(UplinkTest, PostponedWindowIsSentAgainOnTheSameStream) {
   server_.Start();
-  server_.AddFault([](const v1::Window& window, Call* stream) {
+  server_.AddFault([](const v1::Window& window, FakeServer::Call* stream) {
     stream->Write(RejectOf(window, 5));
     return false;
   });
@@ -254,7 +115,7 @@ TEST_F(UplinkTest, PostponedWindowIsSentAgainOnTheSameStream) {
 
 TEST_F(UplinkTest, WindowRefusedForGoodDoesNotBlockTheNext) {
   server_.Start();
-  server_.AddFault([](const v1::Window& window, Call* stream) {
+  server_.AddFault([](const v1::Window& window, FakeServer::Call* stream) {
     stream->Write(RejectOf(window, 0));
     return false;
   });
@@ -268,7 +129,7 @@ TEST_F(UplinkTest, WindowRefusedForGoodDoesNotBlockTheNext) {
 
 TEST_F(UplinkTest, AnswerForAnotherWindowAcknowledgesNothing) {
   server_.Start();
-  server_.AddFault([](const v1::Window& window, Call* stream) {
+  server_.AddFault([](const v1::Window& window, FakeServer::Call* stream) {
     v1::Window other = window;
     other.set_seq(window.seq() + 1);
     stream->Write(AckOf(other, false));
@@ -314,7 +175,7 @@ TEST_F(UplinkTest, DrainGivesUpWhenTheNextAttemptWouldBeTooLate) {
 
 TEST_F(UplinkTest, DestructionDeletesNothing) {
   server_.Start();
-  server_.AddFault([](const v1::Window&, Call*) { return false; });
+  server_.AddFault([](const v1::Window&, FakeServer::Call*) { return false; });
   Append(1);
   StartUplink();
   ASSERT_TRUE(server_.WaitForHellos(1));
@@ -331,6 +192,126 @@ TEST_F(UplinkTest, ServerOfAnotherProtocolGetsNoWindow) {
   uplink_.reset();
   EXPECT_TRUE(server_.received().empty());
   EXPECT_EQ(spool_->stats().pending, 1u);
+}
+
+// A server that sends each connection away after a moment.
+TEST_F(UplinkTest, ConnectionsThatAreSentAwayChangeNoTotal) {
+  server_.max_connection_age_ms = 20;
+  server_.Start();
+  StartUplink();
+  constexpr uint64_t kWindows = 40;
+  for (uint64_t seq = 1; seq <= kWindows || server_.hellos().size() < 5;
+       ++seq) {
+    Append(seq);
+    ASSERT_TRUE(server_.WaitForWindows(seq));
+  }
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(server_.acquisitions(), 3 * uplink_->stats().acknowledged);
+  EXPECT_EQ(spool_->stats().pending, 0u);
+}
+
+TEST_F(UplinkTest, TurnsToTheSecondServerWhenTheFirstIsAway) {
+  server_.Start();
+  second_server_ = std::make_unique<FakeServer>();
+  second_server_->Start();
+  server_.Stop();
+  Append(1);
+  StartUplink();
+  ASSERT_TRUE(second_server_->WaitForWindows(1));
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(uplink_->stats().turns, 1u);
+  // It never reached the first one.
+  EXPECT_EQ(uplink_->stats().in_doubt, 0u);
+}
+
+TEST_F(UplinkTest, TheWindowThatWasOnItsWayIsInDoubtAtTheSecondServer) {
+  server_.Start();
+  second_server_ = std::make_unique<FakeServer>();
+  second_server_->Start();
+  server_.AddFault([this](const v1::Window& window, FakeServer::Call*) {
+    server_.Take(window);
+    return true;
+  });
+  for (int i = 0; i < 2; ++i) {
+    server_.AddFault([](const v1::Window&, FakeServer::Call*) { return true; });
+  }
+  Append(1);
+  Append(2);
+  StartUplink();
+  ASSERT_TRUE(second_server_->WaitForWindows(2));
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(server_.received(), (std::vector<uint64_t>{1, 1, 1}));
+  EXPECT_EQ(second_server_->received(), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(second_server_->in_doubt(), std::vector<uint64_t>{1});
+  EXPECT_EQ(uplink_->stats().in_doubt, 1u);
+}
+
+TEST_F(UplinkTest, PatienceKeepsAWindowOnItsWayFromTheSecondServer) {
+  patience_ = absl::Hours(1);
+  server_.Start();
+  second_server_ = std::make_unique<FakeServer>();
+  second_server_->Start();
+  for (int i = 0; i < 20; ++i) {
+    server_.AddFault([](const v1::Window&, FakeServer::Call*) { return true; });
+  }
+  Append(1);
+  StartUplink();
+  ASSERT_TRUE(server_.WaitForWindows(1));
+  EXPECT_TRUE(Drain());
+  EXPECT_TRUE(second_server_->hellos().empty());
+  EXPECT_EQ(uplink_->stats().in_doubt, 0u);
+}
+
+TEST_F(UplinkTest, SettingsOfTheServerAreKept) {
+  v1::ServerMessage settings;
+  settings.mutable_settings()->set_interval_ms(5'000);
+  settings.mutable_settings()->set_top_k(3);
+  v1::ServerMessage lease;
+  lease.mutable_settings()->set_top_k(64);
+  lease.mutable_settings()->set_lease_ms(3'600'000);
+  v1::ServerMessage unknown;
+  server_.Greet({unknown, settings, lease});
+  server_.Start();
+  StartUplink();
+  EXPECT_EQ(uplink_->settings().top_k, 0);
+  Append(1);
+  ASSERT_TRUE(server_.WaitForWindows(1));
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(uplink_->settings().top_k, 64);
+  EXPECT_EQ(uplink_->settings().interval, absl::ZeroDuration());
+}
+
+TEST_F(UplinkTest, ConnectsAnewWhenTheServerAsks) {
+  v1::ServerMessage reconnect;
+  reconnect.mutable_reconnect()->set_within_ms(1);
+  server_.Greet({reconnect});
+  server_.Start();
+  StartUplink();
+  EXPECT_TRUE(server_.WaitForHellos(2));
+  Append(1);
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(server_.acquisitions(), 3u);
+}
+
+// The disk of a host that is not known to have taken note holds windows back;
+// the uplink tries again.
+TEST_F(UplinkTest, WindowsThatTheDiskHoldsBackAreSentLater) {
+  Platter platter(1 << 20);
+  spool_ = *Spool::Open({"", 1 << 20, platter.Opener()});
+  Append(1);
+  std::atomic<int> failures = 5;
+  platter.fault = [&failures](DiskCall call, uint64_t) {
+    if (call == DiskCall::kRead || failures.fetch_sub(1) <= 0) {
+      return absl::OkStatus();
+    }
+    return absl::UnavailableError("injected");
+  };
+  server_.Start();
+  StartUplink();
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(server_.received(), std::vector<uint64_t>{1});
+  uplink_.reset();
+  spool_.reset();
 }
 
 }  // namespace

@@ -348,6 +348,8 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
   }
   out->Counter(metric::kWindowsMissing, {},
                static_cast<double>(snapshot.state.windows_missing));
+  out->Counter(metric::kWindowsInDoubt, {},
+               static_cast<double>(snapshot.windows_in_doubt));
   if (snapshot.commits > 0) {
     out->Gauge(metric::kIngestLag, {}, Seconds(snapshot.ingest_lag));
   }

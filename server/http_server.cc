@@ -8,31 +8,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "server/http_query.h"
 
 namespace swaplock {
 namespace {
-
-std::string Decode(absl::string_view text) {
-  std::string out(text.size() + 1, '\0');
-  const int size =
-      mg_url_decode(text.data(), static_cast<int>(text.size()), out.data(),
-                    static_cast<int>(out.size()), /*is_form_url_encoded=*/1);
-  out.resize(size < 0 ? 0 : static_cast<size_t>(size));
-  return out;
-}
-
-std::map<std::string, std::string> Parameters(const char* query) {
-  std::map<std::string, std::string> out;
-  if (query == nullptr) return out;
-  for (const absl::string_view pair :
-       absl::StrSplit(query, '&', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    out[Decode(parts.first)] = Decode(parts.second);
-  }
-  return out;
-}
 
 const char* StatusText(int status) {
   switch (status) {
@@ -74,7 +53,8 @@ HttpReply HttpServer::ReplyTo(mg_connection* connection) const {
   if (page == options_.pages.end()) {
     return {404, "text/plain; charset=utf-8", "no such page\n"};
   }
-  return page->second(Parameters(request->query_string));
+  return page->second(ParseQuery(
+      request->query_string == nullptr ? "" : request->query_string));
 }
 
 int HttpServer::Answer(mg_connection* connection, void* server) {

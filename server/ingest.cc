@@ -178,6 +178,7 @@ class HostStream
       return Reject(RejectReason::kStorage, "the ledger could not commit it",
                     kStorageRetryMs);
     }
+    if (in_.in_doubt() && !outcome->duplicate) parts_.fleet->InDoubt();
     WithKey(in_.window(), out_.mutable_ack())
         ->set_duplicate(outcome->duplicate);
     StartWrite(&out_);

@@ -141,6 +141,9 @@ inline constexpr MetricName kOverflow = {
 inline constexpr MetricName kWindowsMissing = {
     "swaplock_windows_missing_total",
     "Windows whose sequence numbers were skipped."};
+inline constexpr MetricName kWindowsInDoubt = {
+    "swaplock_windows_in_doubt_total",
+    "Windows merged that another server may have counted too, since start."};
 inline constexpr MetricName kIngestLag = {
     "swaplock_ingest_lag_seconds",
     "From the end of the last window, by its host's clock, to its commit."};

@@ -1,5 +1,6 @@
 // swaplock-server: takes windows from agents, keeps them in a ledger, and shows
 // metrics, a page, an API and verdicts.
+#include <google/protobuf/stubs/logging.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -184,6 +185,8 @@ int Run() {
   signal(SIGPIPE, SIG_IGN);
   // gRPC's own log says in many lines what our one sentence says.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  // Nor may a host fill the log by sending what is no UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
 
   auto ledger = SqliteLedger::Open(data_dir);
   if (!ledger.ok()) {

@@ -108,16 +108,40 @@ absl::StatusOr<Outcome> SqliteBatch::InsertKey(const Window& window,
   if (key.seq > last_seq + stands_for) {
     outcome.missing = key.seq - last_seq - stands_for;
   }
+  if (absl::Status s = WriteRange(key, day, stands_for); !s.ok()) return s;
+  return outcome;
+}
+
+absl::Status SqliteBatch::WriteRange(const WindowKey& key, int64_t day,
+                                     uint64_t stands_for) {
+  // The row that ends where this one begins, and the one that begins where it
+  // ends, become one with it: an epoch without gaps is one row.
+  Query before = database_->Prepare(
+      "DELETE FROM windows WHERE host_id = ?1 AND boot_id = ?2 AND epoch = ?3"
+      " AND seq = ?4 RETURNING merged");
+  absl::StatusOr<bool> row =
+      before
+          .Bind(key.host_id, Blob{key.boot_id}, key.epoch, key.seq - stands_for)
+          .Step();
+  if (!row.ok()) return row.status();
+  uint64_t merged = stands_for + (*row ? before.Unsigned(0) : 0);
+  uint64_t seq = key.seq;
+  Query after = database_->Prepare(
+      "DELETE FROM windows WHERE host_id = ?1 AND boot_id = ?2 AND epoch = ?3"
+      " AND seq = (SELECT min(seq) FROM windows WHERE host_id = ?1 AND"
+      "  boot_id = ?2 AND epoch = ?3 AND seq > ?4)"
+      " AND seq - merged = ?4 RETURNING seq, merged");
+  row = after.Bind(key.host_id, Blob{key.boot_id}, key.epoch, key.seq).Step();
+  if (!row.ok()) return row.status();
+  if (*row) {
+    seq = after.Unsigned(0);
+    merged += after.Unsigned(1);
+  }
   Query insert =
       database_->Prepare("INSERT INTO windows VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-  if (absl::Status s = insert
-                           .Bind(key.host_id, Blob{key.boot_id}, key.epoch,
-                                 key.seq, day, stands_for)
-                           .Run();
-      !s.ok()) {
-    return s;
-  }
-  return outcome;
+  return insert
+      .Bind(key.host_id, Blob{key.boot_id}, key.epoch, seq, day, merged)
+      .Run();
 }
 
 absl::Status SqliteBatch::UpsertHost(const Window& window,

@@ -42,6 +42,8 @@ class SqliteBatch {
 
   absl::StatusOr<uint64_t> KnownOf(const WindowKey& key, uint64_t after);
   absl::StatusOr<Outcome> InsertKey(const Window& window, int64_t day);
+  absl::Status WriteRange(const WindowKey& key, int64_t day,
+                          uint64_t stands_for);
   absl::Status UpsertHost(const Window& window, const Outcome& outcome,
                           uint64_t counted_unix_ns);
   absl::Status InsertTopHolds(const Window& window, absl::Time counted_at);

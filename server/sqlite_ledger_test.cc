@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing.h"
+#include "server/sqlite.h"
 
 namespace swaplock {
 namespace {
@@ -297,6 +298,37 @@ Window Merged(uint64_t seq, uint32_t merged) {
   Window window = MakeWindow("a", seq);
   window.merged = merged;
   return window;
+}
+
+// Rows of the table of keys.
+int64_t RowsOfKeys(const std::string& directory) {
+  auto database = Database::Open(directory + "/ledger.db", /*read_only=*/true);
+  EXPECT_TRUE(database.ok()) << database.status();
+  Query query = (*database)->Prepare("SELECT count(*) FROM windows");
+  const auto row = query.Step();
+  return row.ok() && *row ? query.Int(0) : -1;
+}
+
+TEST(SqliteLedgerTest, KeysThatMeetTakeOneRow) {
+  const std::string directory = NewDirectory();
+  const auto ledger = OpenLedger(directory);
+  for (uint64_t seq = 1; seq <= 100; ++seq) {
+    EXPECT_FALSE(CommitOne(ledger.get(), MakeWindow("a", seq)).duplicate);
+  }
+  EXPECT_EQ(RowsOfKeys(directory), 1);
+  // Every second number, then those in between.
+  for (const uint64_t first : {102, 101}) {
+    for (uint64_t seq = first; seq <= 120; seq += 2) {
+      EXPECT_FALSE(CommitOne(ledger.get(), MakeWindow("a", seq)).duplicate);
+    }
+    EXPECT_EQ(RowsOfKeys(directory), first == 102 ? 11 : 1);
+  }
+  for (uint64_t seq = 1; seq <= 120; ++seq) {
+    EXPECT_TRUE(CommitOne(ledger.get(), MakeWindow("a", seq)).duplicate);
+  }
+  EXPECT_FALSE(CommitOne(ledger.get(), MakeWindow("a", 121)).duplicate);
+  CommitOne(ledger.get(), MakeWindow("b", 1));
+  EXPECT_EQ(RowsOfKeys(directory), 2);
 }
 
 TEST(SqliteLedgerTest, AMergedWindowStandsForAllItsNumbers) {

@@ -16,13 +16,14 @@ inline constexpr int kSchemaVersion = 3;
 inline constexpr char kSchema[] = R"sql(
 -- Every window ever merged. What a row stands for is never merged again: the
 -- sequence numbers from seq - merged, exclusively, to seq. Rows of an epoch do
--- not overlap.
+-- not overlap, and two that meet become one: a host's windows take a row per
+-- start of its agent and gap, however many they are.
 CREATE TABLE windows (
   host_id TEXT NOT NULL,
   boot_id BLOB NOT NULL,
   epoch INTEGER NOT NULL,
   seq INTEGER NOT NULL,
-  day INTEGER NOT NULL,  -- since 1970 UTC
+  day INTEGER NOT NULL,  -- of the last one that came, since 1970 UTC
   merged INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (host_id, boot_id, epoch, seq)
 ) WITHOUT ROWID;

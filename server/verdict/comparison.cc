@@ -43,8 +43,10 @@ std::optional<EventsPer> EventsOf(VerdictOutcome outcome,
         return EventsPer{0, operations};  // 0 by construction
       }
       if (!counts.measured.parts) return std::nullopt;
-      return EventsPer{static_cast<double>(counts.runnable_ns) / 1e6,
-                       operations};
+      return EventsPer{
+          static_cast<double>(counts.runnable_ns) / 1e6, operations,
+          std::max(1.0,
+                   static_cast<double>(counts.longest_runnable_ns) / 1e6)};
     case VerdictOutcome::kSlowOperations:
       if (!counts.measured.latency) return std::nullopt;
       return EventsPer{static_cast<double>(counts.slow_operations),

@@ -6,26 +6,6 @@
 namespace swaplock {
 namespace {
 
-std::optional<WaitSight> SightOf(const HostCell& cell) {
-  if (!CountsHolds(cell.hold_tier)) return std::nullopt;
-  if (cell.lock_model == LockModel::kPreemptOff ||
-      cell.lock_model == LockModel::kNone) {
-    return WaitSight::kImpossible;
-  }
-  switch (cell.wait_tier) {
-    case Tier::kExact:
-      return WaitSight::kExact;
-    case Tier::kBracket:
-      return WaitSight::kBracket;
-    case Tier::kContention:
-      return WaitSight::kContention;
-    case Tier::kOwnerProbe:
-    case Tier::kUnspecified:
-      break;
-  }
-  return std::nullopt;
-}
-
 // One host's cells of one operation, all roles.
 struct HostOperation {
   std::map<Role, uint64_t> acquisitions;
@@ -35,7 +15,8 @@ struct HostOperation {
 };
 
 void Add(const HostCell& cell, HostOperation* host) {
-  const std::optional<WaitSight> sight = SightOf(cell);
+  const std::optional<WaitSight> sight =
+      SightOf(cell.lock_model, cell.hold_tier, cell.wait_tier);
   if (!sight.has_value()) {
     host->unmeasured = true;
     return;
@@ -63,6 +44,27 @@ void Conclude(const std::string& host_id, const HostOperation& host,
 }
 
 }  // namespace
+
+std::optional<WaitSight> SightOf(LockModel lock_model, Tier hold_tier,
+                                 Tier wait_tier) {
+  if (!CountsHolds(hold_tier)) return std::nullopt;
+  if (lock_model == LockModel::kPreemptOff ||
+      lock_model == LockModel::kNone) {
+    return WaitSight::kImpossible;
+  }
+  switch (wait_tier) {
+    case Tier::kExact:
+      return WaitSight::kExact;
+    case Tier::kBracket:
+      return WaitSight::kBracket;
+    case Tier::kContention:
+      return WaitSight::kContention;
+    case Tier::kOwnerProbe:
+    case Tier::kUnspecified:
+      break;
+  }
+  return std::nullopt;
+}
 
 std::map<std::string, std::map<OperationKey, Evidence>> GatherEvidence(
     const std::vector<HostCell>& cells) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ struct HostRate {
 // that turns preemption off, or none) they are known to be 0 without measuring,
 // which compares with every tier.
 enum class WaitSight { kImpossible, kExact, kBracket, kContention };
+
+// Nothing: a cell of this model and these tiers does not count operations, or
+// does not measure waits.
+std::optional<WaitSight> SightOf(LockModel lock_model, Tier hold_tier,
+                                 Tier wait_tier);
 
 // All that one kernel build's hosts say of one operation.
 struct Evidence {

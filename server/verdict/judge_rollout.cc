@@ -32,6 +32,7 @@ constexpr VerdictOutcome kSecondary[] = {
 
 struct Look {
   int64_t day = 0;
+  uint64_t pairs = 0;  // so far
   double log_e_worse = 0;
   double log_e_better = 0;
 };
@@ -84,9 +85,15 @@ void FillValues(Case* c) {
   const double mean =
       exposure / static_cast<double>(c->comparison.hosts.size());
   for (const ComparedHost& host : c->comparison.hosts) {
-    c->values.push_back(host.before_counts == nullptr
-                            ? LogRate(host.after, mean)
-                            : ChangeOfLogRate(host.before, host.after));
+    if (host.before_counts == nullptr) {
+      c->values.push_back(LogRate(host.after, mean));
+      continue;
+    }
+    EventsPer before = host.before;
+    EventsPer after = host.after;
+    SeededRandom random(HashOf(host.host->host_id, c->record.seed));
+    ThinToEqualExposure(&random, &before, &after);
+    c->values.push_back(ChangeOfLogRate(before, after));
   }
 }
 
@@ -103,8 +110,12 @@ void FillStrata(const RolloutRules& rules, Case* c) {
       hosts[i].keys.push_back(terciles[i]);
     }
   }
+  StrataLimits limits;
+  limits.per_arm = rules.stratum_hosts;
+  limits.firm_keys = kFirmKeys;
+  limits.firm_per_arm = rules.firm_stratum_hosts;
   size_t alone = 0;
-  c->strata = MakeStrata(hosts, rules.stratum_hosts, &alone);
+  c->strata = MakeStrata(hosts, limits, &alone);
   for (const Stratum& stratum : c->strata) {
     StratumValues sample;
     for (const size_t i : stratum.treated) {
@@ -218,6 +229,7 @@ void FillSequential(const RolloutRules& rules, Case* c) {
   const double margin = std::log(rules.margin);
   SignEProcess worse;
   SignEProcess better;
+  uint64_t pairs = 0;
   for (const MatchedPair& pair : c->pairs) {
     const double difference =
         c->values[pair.treated] - c->values[pair.control];
@@ -228,6 +240,8 @@ void FillSequential(const RolloutRules& rules, Case* c) {
       c->looks.push_back({});
       c->looks.back().day = day;
     }
+    ++pairs;
+    c->looks.back().pairs = pairs;
     c->looks.back().log_e_worse = worse.log_e();
     c->looks.back().log_e_better = better.log_e();
   }
@@ -329,7 +343,8 @@ Case Examine(const Rollout& rollout, const OperationKey& operation,
 }
 
 // Looks at the family after each day on which a pair closed; the first day that
-// e-BH rejects a hypothesis is its alarm.
+// e-BH rejects a hypothesis is its alarm. Few pairs would do, but convince
+// nobody: alarms wait for min_pairs_shown.
 void RaiseAlarms(const RolloutRules& rules, uint64_t family,
                  std::vector<Case>* cases) {
   std::set<int64_t> days;
@@ -338,19 +353,24 @@ void RaiseAlarms(const RolloutRules& rules, uint64_t family,
   }
   std::vector<size_t> next(cases->size(), 0);
   std::vector<double> log_e(2 * cases->size(), 0);
+  std::vector<uint64_t> pairs(cases->size(), 0);
   for (const int64_t day : days) {
     for (size_t i = 0; i < cases->size(); ++i) {
       const std::vector<Look>& looks = (*cases)[i].looks;
       for (; next[i] < looks.size() && looks[next[i]].day <= day; ++next[i]) {
         log_e[2 * i] = looks[next[i]].log_e_worse;
         log_e[2 * i + 1] = looks[next[i]].log_e_better;
+        pairs[i] = looks[next[i]].pairs;
       }
     }
     const std::vector<bool> rejected =
         EBenjaminiHochberg(log_e, rules.q_sequential, family);
     for (size_t j = 0; j < rejected.size(); ++j) {
       SequentialEvidence& evidence = (*cases)[j / 2].record.sequential;
-      if (!rejected[j] || evidence.alarm.has_value()) continue;
+      if (!rejected[j] || evidence.alarm.has_value() ||
+          pairs[j / 2] < rules.min_pairs_shown) {
+        continue;
+      }
       evidence.alarm = j % 2 == 0 ? Direction::kHigher : Direction::kLower;
       evidence.alarm_day = day;
     }

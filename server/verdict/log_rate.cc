@@ -1,8 +1,39 @@
 #include "server/verdict/log_rate.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace swaplock {
+namespace {
+
+// How many of `n` are kept with probability `p`.
+double Kept(SeededRandom* random, double n, double p) {
+  if (n > 500) {
+    // Nearly normal: the sum of 12 uniform numbers, the same on any machine.
+    double z = -6;
+    for (int i = 0; i < 12; ++i) z += random->Uniform();
+    return std::clamp(std::round(n * p + z * std::sqrt(n * p * (1 - p))), 0.0,
+                      n);
+  }
+  double kept = 0;
+  for (double i = 0; i < n; ++i) kept += random->Uniform() < p;
+  return kept;
+}
+
+}  // namespace
+
+void ThinToEqualExposure(SeededRandom* random, EventsPer* before,
+                         EventsPer* after) {
+  EventsPer* const more =
+      before->exposure > after->exposure ? before : after;
+  const double exposure = std::min(before->exposure, after->exposure);
+  const double pieces = std::ceil(more->events / more->piece);
+  if (pieces > 0) {
+    more->events *=
+        Kept(random, pieces, exposure / more->exposure) / pieces;
+  }
+  more->exposure = exposure;
+}
 
 double ChangeOfLogRate(const EventsPer& before, const EventsPer& after) {
   // a_j / E_j is the same in both windows.

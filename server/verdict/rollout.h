@@ -55,6 +55,7 @@ struct OperationCounts {
   uint64_t wait_ns = 0;
   uint64_t hold_ns = 0;
   uint64_t runnable_ns = 0;  // of hold_ns; see measured.parts
+  uint64_t longest_runnable_ns = 0;  // of one hold
   // Holds and waits over 10 ms whose end was not seen: cut off by the end of
   // the window, of the agent or of the kernel. Counted in the above for the
   // thresholds they had passed.
@@ -88,6 +89,9 @@ inline constexpr const char* kStrataKeys[] = {
     "compressor", "preempt",    "preempt_rt",   "sched_ext",
     "tier",       "uptime",     "page_cluster",
 };
+// Of these, hosts that differ in one of the first are kept apart even where few
+// of either arm remain: other machines have other weeks.
+inline constexpr int kFirmKeys = 4;
 
 enum class Arm {
   kTreated,  // rebooted from the base build into the new one

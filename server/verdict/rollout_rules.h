@@ -20,11 +20,12 @@ struct RolloutRules {
 
   uint64_t min_hosts = 8;              // per arm
   uint64_t stratum_hosts = 8;          // per arm, or strata are joined
+  uint64_t firm_stratum_hosts = 3;     // by the first kFirmKeys keys
   uint64_t min_operations = 100'000;   // of a host, in each window
   double min_hours = 72;               // of a host, measured, in each window
   double min_events = 20;              // in the arm that has more
   uint64_t min_event_hosts = 5;        // that these come from
-  uint64_t min_pairs_shown = 20;
+  uint64_t min_pairs_shown = 20;       // before a sequential alarm
 
   double workload_ratio = 4;           // change of operations beyond the arm's
   double max_attrition_points = 5;     // percentage points between arms

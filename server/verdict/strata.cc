@@ -11,8 +11,8 @@ namespace {
 
 class Divider {
  public:
-  Divider(const std::vector<StratifiedHost>& hosts, size_t per_arm)
-      : hosts_(hosts), per_arm_(per_arm) {}
+  Divider(const std::vector<StratifiedHost>& hosts, const StrataLimits& limits)
+      : hosts_(hosts), limits_(limits) {}
 
   void Divide(const std::vector<size_t>& members, size_t key,
               const std::string& name) {
@@ -27,7 +27,7 @@ class Divider {
       std::vector<size_t> rest;
       std::map<std::string, std::vector<size_t>> large;
       for (auto& [value, part] : parts) {
-        if (IsLargeEnough(part)) {
+        if (IsLargeEnough(part, key)) {
           large.emplace(value, std::move(part));
         } else {
           rest.insert(rest.end(), part.begin(), part.end());
@@ -55,11 +55,13 @@ class Divider {
     return value.empty() ? name : absl::StrCat(name, " / ", value);
   }
 
-  bool IsLargeEnough(const std::vector<size_t>& members) const {
+  bool IsLargeEnough(const std::vector<size_t>& members, size_t key) const {
+    const size_t per_arm = std::max<size_t>(
+        1, key < limits_.firm_keys ? limits_.firm_per_arm : limits_.per_arm);
     const auto treated = static_cast<size_t>(
         std::count_if(members.begin(), members.end(),
                       [&](size_t i) { return hosts_[i].treated; }));
-    return treated >= per_arm_ && members.size() - treated >= per_arm_;
+    return treated >= per_arm && members.size() - treated >= per_arm;
   }
 
   void Keep(const std::vector<size_t>& members, const std::string& name) {
@@ -76,7 +78,7 @@ class Divider {
   }
 
   const std::vector<StratifiedHost>& hosts_;
-  size_t per_arm_;
+  const StrataLimits& limits_;
   std::vector<Stratum> strata_;
   size_t alone_ = 0;
 };
@@ -84,10 +86,10 @@ class Divider {
 }  // namespace
 
 std::vector<Stratum> MakeStrata(const std::vector<StratifiedHost>& hosts,
-                                size_t per_arm, size_t* alone) {
+                                const StrataLimits& limits, size_t* alone) {
   std::map<int64_t, std::vector<size_t>> waves;
   for (size_t i = 0; i < hosts.size(); ++i) waves[hosts[i].wave].push_back(i);
-  Divider divider(hosts, std::max<size_t>(per_arm, 1));
+  Divider divider(hosts, limits);
   for (const auto& [wave, members] : waves) {
     divider.Divide(members, 0, absl::StrCat("wave ", wave));
   }

@@ -23,12 +23,19 @@ struct Stratum {
   std::vector<size_t> controls;
 };
 
-// Divides each wave by one key after the other, as long as parts of at least
-// `per_arm` hosts of each arm come out; what remains of a division stays
-// together, less finely divided. Strata in which one arm is empty are left out:
+struct StrataLimits {
+  size_t per_arm = 8;  // hosts of either arm in a part, at least
+  // The first keys divide down to parts of fewer hosts.
+  size_t firm_keys = 0;
+  size_t firm_per_arm = 3;
+};
+
+// Divides each wave by one key after the other, as long as parts of enough hosts
+// of each arm come out; what remains of a division stays together, less finely
+// divided. Strata in which one arm is empty are left out:
 // `alone` (if not null) counts their hosts. By wave, then by key.
 std::vector<Stratum> MakeStrata(const std::vector<StratifiedHost>& hosts,
-                                size_t per_arm, size_t* alone);
+                                const StrataLimits& limits, size_t* alone);
 
 // "low", "middle" or "high" for each value, by the terciles of all of them;
 // equal values are named alike.

@@ -22,7 +22,7 @@ TEST(StrataTest, DividesWhileBothArmsStayLargeEnough) {
   Add(8, 8, 1, {"amd", "zram"}, &hosts);
   Add(9, 8, 1, {"intel", "zram"}, &hosts);
   Add(8, 8, 1, {"intel", "zswap"}, &hosts);
-  const std::vector<Stratum> strata = MakeStrata(hosts, 8, nullptr);
+  const std::vector<Stratum> strata = MakeStrata(hosts, {}, nullptr);
   ASSERT_EQ(strata.size(), 3u);
   EXPECT_EQ(strata[0].name, "wave 1 / amd / zram");
   EXPECT_EQ(strata[1].name, "wave 1 / intel / zram");
@@ -35,7 +35,7 @@ TEST(StrataTest, GivesUpTheLeastKeyFirst) {
   Add(8, 8, 1, {"amd", "zram"}, &hosts);
   Add(4, 4, 1, {"intel", "zram"}, &hosts);
   Add(4, 4, 1, {"intel", "zswap"}, &hosts);
-  const std::vector<Stratum> strata = MakeStrata(hosts, 8, nullptr);
+  const std::vector<Stratum> strata = MakeStrata(hosts, {}, nullptr);
   ASSERT_EQ(strata.size(), 2u);
   EXPECT_EQ(strata[0].name, "wave 1 / amd / zram");
   EXPECT_EQ(strata[1].name, "wave 1 / intel");
@@ -47,10 +47,20 @@ TEST(StrataTest, OneOddHostDoesNotCoarsenTheRest) {
   Add(10, 10, 1, {"amd"}, &hosts);
   Add(10, 10, 1, {"intel"}, &hosts);
   Add(1, 1, 1, {"riscv"}, &hosts);
-  const std::vector<Stratum> strata = MakeStrata(hosts, 8, nullptr);
+  const std::vector<Stratum> strata = MakeStrata(hosts, {}, nullptr);
   ASSERT_EQ(strata.size(), 3u);
   EXPECT_EQ(strata[2].name, "wave 1 / others");
   EXPECT_EQ(strata[2].treated.size(), 1u);
+}
+
+TEST(StrataTest, FirmKeysDivideDownToFewHosts) {
+  std::vector<StratifiedHost> hosts;
+  Add(24, 6, 1, {"amd", "x"}, &hosts);
+  Add(6, 24, 1, {"intel", "x"}, &hosts);
+  EXPECT_EQ(MakeStrata(hosts, {}, nullptr).size(), 1u);
+  StrataLimits limits;
+  limits.firm_keys = 1;
+  EXPECT_EQ(MakeStrata(hosts, limits, nullptr).size(), 2u);
 }
 
 TEST(StrataTest, WavesAreNeverJoined) {
@@ -59,7 +69,7 @@ TEST(StrataTest, WavesAreNeverJoined) {
   Add(3, 3, 2, {"amd"}, &hosts);
   Add(2, 0, 3, {"amd"}, &hosts);
   size_t alone = 0;
-  const std::vector<Stratum> strata = MakeStrata(hosts, 8, &alone);
+  const std::vector<Stratum> strata = MakeStrata(hosts, {}, &alone);
   ASSERT_EQ(strata.size(), 2u);
   EXPECT_EQ(alone, 2u);
 }

@@ -251,14 +251,35 @@ double WeightUpTo(const Strata& sorted, double s) {
   return weight;
 }
 
-// The smallest difference up to which the weight is at least `share` of all.
+// The smallest difference above `s`; infinity when there is none.
+double NextDifference(const Strata& sorted, double s) {
+  double next = kInfinity;
+  for (const StratumValues& stratum : sorted) {
+    const std::vector<double>& c = stratum.controls;
+    size_t low_enough = 0;  // controls below which the difference exceeds s
+    for (const double t : stratum.treated) {
+      while (low_enough < c.size() && t - c[low_enough] > s) ++low_enough;
+      if (low_enough > 0) next = std::min(next, t - c[low_enough - 1]);
+    }
+  }
+  return next;
+}
+
+// The smallest difference up to which the weight is at least `needed`; it lies
+// above `low` and is at most `high`.
 double WeightedQuantile(const Strata& sorted, double low, double high,
                         double needed) {
-  while (true) {
+  const double fine = 1e-11 * (high - low);
+  while (high - low > fine) {
     const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) return high;
+    if (middle <= low || middle >= high) break;
     (WeightUpTo(sorted, middle) >= needed ? high : low) = middle;
   }
+  double quantile = NextDifference(sorted, low);
+  while (WeightUpTo(sorted, quantile) < needed) {
+    quantile = NextDifference(sorted, quantile);
+  }
+  return quantile;
 }
 
 double UpperIntervalP(const Strata& sorted, double shift) {
@@ -272,7 +293,7 @@ double LowerEnd(const Strata& sorted, double least, double most, double tail) {
   double low = least - 1;
   double high = most + 1;
   if (UpperIntervalP(sorted, low) > tail) return -kInfinity;
-  while (high - low > 1e-9 * std::max(1.0, std::abs(low))) {
+  while (high - low > 1e-7 * std::max(1.0, std::abs(low))) {
     const double middle = low + (high - low) / 2;
     (UpperIntervalP(sorted, middle) > tail ? high : low) = middle;
   }

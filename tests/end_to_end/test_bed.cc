@@ -50,15 +50,19 @@ void Totals::AddCell(Cell cell) {
   if (!added) found->second.Merge(cell);
 }
 
-std::string Totals::Text() const {
+std::string Totals::CellsText() const {
   std::vector<Cell> all;
   std::string bytes;
   for (const auto& [key, cell] : cells) {
     all.push_back(cell);
     absl::StrAppend(&bytes, ToProto(cell).SerializeAsString());
   }
-  return absl::StrCat("windows: ", windows, "\n", CellTable(all),
-                      OperationTable(all), "checksum: ", Crc32c(bytes), "\n");
+  return absl::StrCat(CellTable(all), OperationTable(all),
+                      "checksum: ", Crc32c(bytes), "\n");
+}
+
+std::string Totals::Text() const {
+  return absl::StrCat("windows: ", windows, "\n", CellsText());
 }
 
 TestBed::TestBed() : folder_(NewFolder()) {}
@@ -90,12 +94,14 @@ void TestBed::StartServer() {
 }
 
 std::unique_ptr<ChildProcess> TestBed::StartAgent(
-    const std::string& replay, const std::vector<std::string>& more) {
+    const std::string& replay, const std::vector<std::string>& more,
+    const std::string& host) {
+  hosts_.insert(host);
   std::vector<std::string> words = {
       kAgent,
       absl::StrCat("--replay=", replay),
-      absl::StrCat("--record=", Path("record.slk")),
-      absl::StrCat("--state_dir=", Path("state")),
+      absl::StrCat("--record=", Path(host), ".slk"),
+      absl::StrCat("--state_dir=", Path(host), ".state"),
       absl::StrCat("--server=127.0.0.1:", port_),
       "--backoff_cap=100ms",
       "--drain=60s"};
@@ -127,17 +133,19 @@ absl::StatusOr<Totals> TestBed::Counted() const {
 }
 
 absl::StatusOr<Totals> TestBed::Recorded() const {
-  absl::StatusOr<std::unique_ptr<RecordReader>> reader =
-      RecordReader::Open(Path("record.slk"));
-  if (!reader.ok()) return reader.status();
   Totals totals;
-  std::set<WindowKey> seen;
-  while (true) {
-    const absl::StatusOr<Window> window = (*reader)->Next();
-    if (absl::IsOutOfRange(window.status())) return totals;
-    if (!window.ok()) return window.status();
-    if (seen.insert(window->key).second) totals.Add(*window);
+  for (const std::string& host : hosts_) {
+    absl::StatusOr<std::unique_ptr<RecordReader>> reader =
+        RecordReader::Open(absl::StrCat(Path(host), ".slk"));
+    if (!reader.ok()) return reader.status();
+    std::set<WindowKey> seen;
+    absl::StatusOr<Window> window = (*reader)->Next();
+    for (; window.ok(); window = (*reader)->Next()) {
+      if (seen.insert(window->key).second) totals.Add(*window);
+    }
+    if (!absl::IsOutOfRange(window.status())) return window.status();
   }
+  return totals;
 }
 
 std::string TestBed::Logs() const {

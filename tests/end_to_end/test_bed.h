@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Totals {
   void AddCell(Cell cell);
   // To compare and to print: the cells as a table, and a checksum over every
   // number, the buckets included.
+  std::string CellsText() const;
+  // And the number of windows, which is less when agents merged some.
   std::string Text() const;
 };
 
@@ -40,15 +43,16 @@ class TestBed {
   void StartServer();
   ChildProcess* server() { return server_.get(); }
 
-  // Runs an agent that replays `replay`, records to "record.slk", keeps its
-  // spool in "state" and sends to the server.
+  // Runs an agent that replays `replay`, records to "HOST.slk", keeps its spool
+  // in "HOST.state" and sends to the server.
   std::unique_ptr<ChildProcess> StartAgent(
-      const std::string& replay, const std::vector<std::string>& more = {});
+      const std::string& replay, const std::vector<std::string>& more = {},
+      const std::string& host = "host-a");
 
   // What the server says it counted.
   absl::StatusOr<Totals> Counted() const;
 
-  // What the record file says was measured, each window once.
+  // What the agents' record files say was measured, each window once.
   absl::StatusOr<Totals> Recorded() const;
 
   // What server and agents wrote, to print when a test fails.
@@ -57,6 +61,7 @@ class TestBed {
  private:
   const std::string folder_;
   int port_ = 0;
+  std::set<std::string> hosts_;
   std::unique_ptr<ChildProcess> server_;
 };
 

@@ -57,6 +57,9 @@ class Fleet {
 
   uint64_t Poisson(double mean) {
     if (mean < 1e-9) return 0;
+    if (mean > 1e4) {
+      return static_cast<uint64_t>(std::lround(mean + std::sqrt(mean) * Normal()));
+    }
     return std::poisson_distribution<uint64_t>(mean)(random_);
   }
 
@@ -127,8 +130,10 @@ class Fleet {
       const double operations = kOperationsPerDay * own_exposure *
                                 (after ? drift * exposure : 1) *
                                 std::exp(0.1 * Normal());
-      const double today = rate * burst(random_) *
-                           (after ? std::exp(log_change) : 1);
+      // At worst, one operation in 50 waits as long.
+      const double today =
+          std::min(0.02, rate * burst(random_) *
+                             (after ? std::exp(log_change) : 1));
       const uint64_t events = Poisson(today * operations);
       if (series != nullptr) {
         series->events.push_back(static_cast<double>(events));
@@ -140,13 +145,14 @@ class Fleet {
       counts.waits_over_10ms += events;
       counts.episodes_over_10ms += events;
       counts.waits_over_100ms += events / 10;
-      // Contention is a thousand times as frequent, with noise of its own.
+      // Contention is 20 times as frequent, with noise of its own.
       counts.contended +=
-          Poisson(1000 * today * operations * std::exp(0.3 * Normal()));
+          Poisson(20 * today * operations * std::exp(0.3 * Normal()));
       counts.waits_over_1ms += 3 * events;
       const auto runnable_ms =
           static_cast<double>(events) * 20 * std::exp(0.3 * Normal());
       counts.runnable_ns += static_cast<uint64_t>(1e6 * runnable_ms);
+      if (events > 0) counts.longest_runnable_ns = 40'000'000;
       counts.hold_ns += static_cast<uint64_t>(operations * 20'000);
       counts.timed_operations += static_cast<uint64_t>(operations);
       counts.slow_operations += events;

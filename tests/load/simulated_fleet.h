@@ -22,7 +22,7 @@ struct Scenario {
   double ratio = 1;       // the new kernel's true effect on every outcome
   double mean_events = 30;  // waits over 10 ms of a typical host in 7 days
   double exposure = 1;      // operations on upgraded hosts, after over before
-  double noise = 0.75;      // times a t3 number: the change of a host's log rate
+  double noise = 0.65;      // times a t3 number: the change of a host's log rate
   double calendar_sd = 0;   // of a week's shock, on the log scale, all hosts
   // A second class of hosts has five times the rate, and in the after-weeks 1.5
   // times as much again on either kernel. Its share in the two arms:

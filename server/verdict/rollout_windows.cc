@@ -1,0 +1,367 @@
+#include "server/verdict/rollout_windows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/verdict/seeded_random.h"
+
+namespace swaplock {
+namespace {
+
+constexpr int kDays = 7;
+constexpr int64_t kBeforeEnds = 1;    // that day before the boot is not whole
+constexpr int64_t kAfterBegins = 2;   // days after the day of the boot
+constexpr int64_t kLaterBegins = 7;   // when uptimes are not matched
+constexpr int64_t kRebootDays = 3;    // around the wave's boots
+constexpr size_t kMinRebooted = 8;
+
+int64_t WeekOf(int64_t day) { return (day + 3) / 7; }  // 1970-01-01: Thursday
+
+std::string UptimeBucket(int64_t days) {
+  return days < 7 ? "under 7 days" : days < 30 ? "under 30 days" : "longer";
+}
+
+// All that is known of one host.
+struct Host {
+  std::vector<const HostBoot*> boots;  // by day
+  // By day, then kernel.
+  std::map<int64_t, std::map<std::string, HostDay>> days;
+  std::map<int64_t, std::map<std::string, std::vector<const HostDayCell*>>>
+      cells;
+};
+
+std::map<std::string, Host> ByHost(const HostHistory& history) {
+  std::map<std::string, Host> hosts;
+  for (const HostBoot& boot : history.boots) {
+    hosts[boot.host_id].boots.push_back(&boot);
+  }
+  for (const HostDay& day : history.days) {
+    HostDay& sum = hosts[day.host_id].days[day.day][day.kernel_release];
+    sum.hours += day.hours;
+    sum.events_lost += day.events_lost;
+  }
+  for (const HostDayCell& cell : history.cells) {
+    hosts[cell.host_id].cells[cell.day][cell.kernel_release].push_back(&cell);
+  }
+  for (auto& [id, host] : hosts) {
+    std::stable_sort(host.boots.begin(), host.boots.end(),
+                     [](const HostBoot* a, const HostBoot* b) {
+                       return a->day < b->day;
+                     });
+  }
+  return hosts;
+}
+
+// One operation of one window while rows are added.
+struct Sum {
+  std::map<Role, uint64_t> acquisitions;
+  std::map<LockModel, uint64_t> models;
+  std::set<WaitSight> sights;
+  bool unmeasured = false;
+  bool parts = true;
+  bool lock_rows = false;
+  bool latency = false;
+  bool lock_free = false;
+  OperationCounts counts;
+  std::map<int64_t, uint64_t> longest;  // by day
+};
+
+void AddRow(const HostDayCell& row, Sum* sum) {
+  OperationCounts& counts = sum->counts;
+  if (row.role == Role::kUnspecified &&
+      row.latency_tier != Tier::kUnspecified) {
+    sum->latency = true;
+    sum->lock_free |= row.lock_model == LockModel::kNone;
+    counts.timed_operations += row.timed_operations;
+    counts.slow_operations += row.slow_operations;
+    return;
+  }
+  sum->lock_rows = true;
+  sum->acquisitions[row.role] += row.acquisitions;
+  sum->models[row.lock_model] += row.acquisitions;
+  const std::optional<WaitSight> sight =
+      SightOf(row.lock_model, row.hold_tier, row.wait_tier);
+  if (sight.has_value()) {
+    sum->sights.insert(*sight);
+  } else {
+    sum->unmeasured = true;
+  }
+  sum->parts &= CountsHolds(row.hold_tier);
+  counts.contended += row.contended;
+  counts.waits_over_1ms += row.waits_over_1ms;
+  counts.waits_over_10ms += row.waits_over_10ms;
+  counts.waits_over_100ms += row.waits_over_100ms;
+  counts.episodes_over_10ms += row.episodes_over_10ms;
+  counts.censored += row.censored;
+  counts.wait_ns += row.wait_ns;
+  counts.hold_ns += row.hold_ns;
+  counts.runnable_ns += row.runnable_ns;
+  counts.longest_runnable_ns =
+      std::max(counts.longest_runnable_ns, row.longest_runnable_ns);
+  if (row.longest_hold_ns > 0) {
+    uint64_t& longest = sum->longest[row.day];
+    longest = std::max(longest, row.longest_hold_ns);
+  }
+}
+
+OperationCounts Finished(Sum sum) {
+  OperationCounts& counts = sum.counts;
+  counts.measured.latency = sum.latency;
+  if (!sum.lock_rows && sum.lock_free) {
+    // No lock at all: nobody can wait, and that is known.
+    counts.measured.lock_model = LockModel::kNone;
+    counts.measured.waits = WaitSight::kImpossible;
+    counts.operations = counts.timed_operations;
+    return counts;
+  }
+  for (const auto& [role, acquisitions] : sum.acquisitions) {
+    counts.operations = std::max(counts.operations, acquisitions);
+  }
+  uint64_t most = 0;
+  for (const auto& [model, acquisitions] : sum.models) {
+    if (acquisitions >= most) counts.measured.lock_model = model;
+    most = std::max(most, acquisitions);
+  }
+  if (sum.sights.size() > 1) sum.sights.erase(WaitSight::kImpossible);
+  if (!sum.unmeasured && sum.sights.size() == 1) {
+    counts.measured.waits = *sum.sights.begin();
+  }
+  counts.measured.parts = sum.lock_rows && sum.parts;
+  for (const auto& [day, longest] : sum.longest) {
+    counts.daily_longest_hold_ns.push_back(longest);
+  }
+  return counts;
+}
+
+// What the host counted under `kernel` on the 7 days from `first` on; nothing
+// when it was not measured on any of them.
+std::optional<HostWindow> WindowOf(const Host& host, const std::string& kernel,
+                                   int64_t first) {
+  HostWindow window;
+  window.first_day = first;
+  window.days = kDays;
+  std::map<OperationKey, Sum> sums;
+  for (int64_t day = first; day < first + kDays; ++day) {
+    const auto measured = host.days.find(day);
+    if (measured != host.days.end()) {
+      const auto it = measured->second.find(kernel);
+      if (it != measured->second.end()) {
+        window.hours += it->second.hours;
+        window.events_lost += it->second.events_lost;
+      }
+    }
+    const auto rows = host.cells.find(day);
+    if (rows == host.cells.end()) continue;
+    const auto it = rows->second.find(kernel);
+    if (it == rows->second.end()) continue;
+    for (const HostDayCell* row : it->second) {
+      AddRow(*row, &sums[{row->subsystem, row->operation}]);
+    }
+  }
+  if (window.hours <= 0) return std::nullopt;
+  for (auto& [key, sum] : sums) {
+    window.operations.emplace(key, Finished(std::move(sum)));
+  }
+  return window;
+}
+
+class Assembly {
+ public:
+  Assembly(const HostHistory& history, const std::string& kernel_base,
+           const std::string& kernel_new, int64_t today)
+      : hosts_(ByHost(history)),
+        base_(kernel_base),
+        new_(kernel_new),
+        today_(today) {}
+
+  Rollout Run() {
+    FindUpgrades();
+    FindControls();
+    rollout_.kernel_base = base_;
+    rollout_.kernel_new = new_;
+    const auto rebooted = static_cast<size_t>(
+        std::count_if(rollout_.hosts.begin(), rollout_.hosts.end(),
+                      [](const HostChange& host) {
+                        return host.arm == Arm::kControl && host.rebooted;
+                      }));
+    const bool any_control =
+        std::any_of(rollout_.hosts.begin(), rollout_.hosts.end(),
+                    [](const HostChange& host) {
+                      return host.arm == Arm::kControl;
+                    });
+    rollout_.uptime_unmatched = any_control && rebooted < kMinRebooted;
+    FillWindows();
+    return std::move(rollout_);
+  }
+
+ private:
+  static std::set<std::string> Changes(const HostBoot& before,
+                                       const HostBoot& after) {
+    std::set<std::string> names;
+    for (const HostBoot* boot : {&before, &after}) {
+      for (const auto& [name, value] : boot->facts) names.insert(name);
+    }
+    std::set<std::string> changes;
+    for (const std::string& name : names) {
+      const auto value = [&](const HostBoot& boot) -> std::string {
+        const auto it = boot.facts.find(name);
+        return it == boot.facts.end() ? "unknown" : it->second;
+      };
+      if (value(before) == value(after)) continue;
+      changes.insert(
+          absl::StrCat(name, ": ", value(before), " -> ", value(after)));
+    }
+    return changes;
+  }
+
+  static std::string BuildOf(const HostBoot& boot) {
+    return boot.kernel_build.empty() ? boot.kernel_release : boot.kernel_build;
+  }
+
+  // The first reboot from the base build into the new one, or a first boot that
+  // anybody saw, into the new one.
+  void FindUpgrades() {
+    for (const auto& [id, host] : hosts_) {
+      for (size_t i = 0; i < host.boots.size(); ++i) {
+        const HostBoot& boot = *host.boots[i];
+        if (boot.kernel_release != new_) continue;
+        const HostBoot* const before = i == 0 ? nullptr : host.boots[i - 1];
+        if (before != nullptr && before->kernel_release != base_) break;
+        HostChange change;
+        change.host_id = id;
+        change.arm = Arm::kTreated;
+        change.boot_day = boot.day;
+        change.wave = WeekOf(boot.day);
+        change.build_after = BuildOf(boot);
+        change.keys = boot.keys;
+        if (before != nullptr) {
+          change.build_before = BuildOf(*before);
+          change.keys = before->keys;
+          change.keys["uptime"] = UptimeBucket(boot.day - before->day);
+          change.co_changes = Changes(*before, boot);
+        }
+        upgraded_.insert(id);
+        waves_[change.wave].push_back(boot.day);
+        rollout_.hosts.push_back(std::move(change));
+        break;
+      }
+    }
+    for (auto& [wave, days] : waves_) std::sort(days.begin(), days.end());
+  }
+
+  // Until when a host ran the base build without a break from `first` on.
+  bool StaysOnBase(const Host& host, int64_t first, int64_t last) const {
+    const HostBoot* running = nullptr;
+    for (const HostBoot* boot : host.boots) {
+      if (boot->day > last) break;
+      if (boot->day >= first && boot->kernel_release != base_) return false;
+      if (boot->day <= first || running == nullptr) running = boot;
+    }
+    return running != nullptr && running->day <= first &&
+           running->kernel_release == base_;
+  }
+
+  void FindControls() {
+    for (const auto& [id, host] : hosts_) {
+      std::vector<HostChange> candidates;
+      bool rebooted = false;
+      for (const auto& [wave, days] : waves_) {
+        std::optional<HostChange> candidate =
+            ControlIn(id, host, wave, days);
+        if (!candidate.has_value()) continue;
+        if (candidate->rebooted && !rebooted) {
+          rebooted = true;
+          candidates.clear();
+        }
+        if (candidate->rebooted == rebooted) {
+          candidates.push_back(std::move(*candidate));
+        }
+      }
+      if (candidates.empty() || upgraded_.count(id) > 0) continue;
+      const size_t pick =
+          HashOf(id, HashOf(new_, HashOf(base_))) % candidates.size();
+      rollout_.hosts.push_back(std::move(candidates[pick]));
+    }
+  }
+
+  std::optional<HostChange> ControlIn(const std::string& id, const Host& host,
+                                      int64_t wave,
+                                      const std::vector<int64_t>& days) const {
+    HostChange control;
+    control.host_id = id;
+    control.arm = Arm::kControl;
+    control.wave = wave;
+    control.boot_day = days[days.size() / 2];
+    control.rebooted = false;
+    for (size_t i = 1; i < host.boots.size(); ++i) {
+      const HostBoot& boot = *host.boots[i];
+      if (boot.kernel_release != base_ ||
+          host.boots[i - 1]->kernel_release != base_ ||
+          boot.day < days.front() - kRebootDays ||
+          boot.day > days.back() + kRebootDays) {
+        continue;
+      }
+      control.boot_day = boot.day;
+      control.rebooted = true;
+      control.co_changes = Changes(*host.boots[i - 1], boot);
+      break;
+    }
+    const int64_t first = control.boot_day - kBeforeEnds - kDays;
+    const int64_t last = control.boot_day + kAfterBegins + kDays - 1;
+    if (!StaysOnBase(host, first, std::min(last, today_))) return std::nullopt;
+    const HostBoot* before = host.boots.front();
+    for (const HostBoot* boot : host.boots) {
+      if (boot->day < control.boot_day) before = boot;
+    }
+    control.keys = before->keys;
+    control.keys["uptime"] = UptimeBucket(control.boot_day - before->day);
+    control.build_before = BuildOf(*before);
+    control.build_after = control.build_before;
+    return control;
+  }
+
+  void FillWindows() {
+    const int64_t begins =
+        rollout_.uptime_unmatched ? kLaterBegins : kAfterBegins;
+    std::vector<HostChange> closed;
+    for (HostChange& change : rollout_.hosts) {
+      const Host& host = hosts_.at(change.host_id);
+      const std::string& after_kernel =
+          change.arm == Arm::kTreated ? new_ : base_;
+      const int64_t after = change.boot_day + begins;
+      if (after + kDays - 1 > today_) {
+        rollout_.hosts_waiting += change.arm == Arm::kTreated;
+        continue;
+      }
+      change.before = WindowOf(host, base_,
+                               change.boot_day - kBeforeEnds - kDays);
+      change.after = WindowOf(host, after_kernel, after);
+      const auto last = host.days.upper_bound(after + kDays / 2);
+      change.vanished = last == host.days.end();
+      if (change.vanished) change.after.reset();
+      closed.push_back(std::move(change));
+    }
+    rollout_.hosts = std::move(closed);
+  }
+
+  std::map<std::string, Host> hosts_;
+  std::string base_;
+  std::string new_;
+  int64_t today_;
+  Rollout rollout_;
+  std::set<std::string> upgraded_;
+  std::map<int64_t, std::vector<int64_t>> waves_;  // boot days of upgrades
+};
+
+}  // namespace
+
+Rollout RolloutOf(const HostHistory& history, const std::string& kernel_base,
+                  const std::string& kernel_new, int64_t today) {
+  return Assembly(history, kernel_base, kernel_new, today).Run();
+}
+
+}  // namespace swaplock
