@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "cli/printed_number.h"
 #include "common/cell.h"
@@ -95,7 +96,9 @@ std::string Workload(const RunGroup& group) {
   for (const auto& [name, value] : all) {
     const auto nice = all.find(absl::StrCat(name, "_nice"));
     if (nice == all.end()) continue;
-    parts.push_back(absl::StrCat(value, " ", name, " at nice ", nice->second));
+    absl::string_view tasks = name;
+    if (value == "1") absl::ConsumeSuffix(&tasks, "s");
+    parts.push_back(absl::StrCat(value, " ", tasks, " at nice ", nice->second));
     rest.erase(nice->first);
     rest.erase(name);
   }
@@ -126,19 +129,26 @@ std::string Host(const RecordedRun& run) {
                       Memory(environment.memory_bytes));
 }
 
-// Of the cells that counted anything, "zstd (zram)", or what the command says.
-std::string Codecs(const RecordedRun& run) {
-  std::set<std::string> codecs;
-  for (const auto& [key, cell] : run.cells) {
-    if (cell.Empty() || key.algorithm.empty()) continue;
-    codecs.insert(absl::StrCat(key.algorithm, " (", Name(key.subsystem), ")"));
+// Of the cells that counted anything, else what the commands say: "zstd", and
+// "lz4 (zram), zstd (zswap)" where there are several.
+std::string Codecs(const RunGroup& group) {
+  std::map<std::string, std::set<std::string>> codecs;  // and their subsystems
+  for (const RecordedRun* run : group.runs) {
+    for (const auto& [key, cell] : run->cells) {
+      if (cell.Empty() || key.algorithm.empty()) continue;
+      codecs[key.algorithm].insert(std::string(Name(key.subsystem)));
+    }
   }
-  if (!codecs.empty()) return absl::StrJoin(codecs, ", ");
-  if (run.end.has_value()) {
-    const auto said = run.end->result.facts.find("codec");
-    if (said != run.end->result.facts.end()) return said->second;
+  if (codecs.size() == 1) return codecs.begin()->first;
+  if (codecs.empty()) {
+    const std::map<std::string, std::string> facts = Facts(group);
+    const auto said = facts.find("codec");
+    return said == facts.end() ? "not known" : said->second;
   }
-  return "not known";
+  return absl::StrJoin(codecs, ", ", [](std::string* out, const auto& codec) {
+    absl::StrAppend(out, codec.first, " (", absl::StrJoin(codec.second, ", "),
+                    ")");
+  });
 }
 
 std::string Swap(const RecordedRun& run) {
@@ -148,8 +158,7 @@ std::string Swap(const RecordedRun& run) {
                                        : environment.swap_backend,
       ", vm.page-cluster ",
       environment.page_cluster < 0 ? "unknown"
-                                   : absl::StrCat(environment.page_cluster),
-      ", codec ", Codecs(run));
+                                   : absl::StrCat(environment.page_cluster));
 }
 
 std::string Seconds(const std::vector<double>& ns) {
@@ -294,7 +303,8 @@ EnvironmentLines EnvironmentOf(const RunGroup& group) {
   add("kernel", Distinct(group, Kernel));
   add("build id", Distinct(group, BuildId));
   add("host", Distinct(group, Host));
-  add("swap", Distinct(group, Swap));
+  add("swap", {absl::StrCat(absl::StrJoin(Distinct(group, Swap), "; "),
+                            ", codec ", Codecs(group))});
   add("labels", Distinct(group, Labels));
   add("command", Distinct(group, Command));
   if (const std::string workload = Workload(group); !workload.empty()) {

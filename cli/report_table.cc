@@ -135,16 +135,17 @@ bool AllZero(const GroupNumbers* numbers, const Metric& metric) {
 // The rows of one part.
 using Part = std::vector<const Metric*>;
 
-// A wait, a runnable or a blocked part that none had needs no ten rows of 0.
-bool NobodyHadAny(const Part& part, const Columns& columns) {
+// A wait, a runnable or a blocked part that none had needs no ten rows of 0,
+// nor one that nobody could see ten of "-".
+bool IsOneLine(const Part& part, const Columns& columns) {
   bool any = false;
   for (const Metric* metric : part) {
     for (const GroupNumbers* numbers : columns) {
-      if (Has(numbers, *metric)) any = true;
+      any |= Has(numbers, *metric);
       if (!AllZero(numbers, *metric)) return false;
     }
   }
-  return any;
+  return !any || part[0]->part != "of all hold time";
 }
 
 // In a mail, a 0 everywhere is worth a line only of what people look for.
@@ -185,8 +186,7 @@ void AddQuantities(const Columns& columns, Kind kind, bool brief,
                    absl::string_view indent, std::vector<Cells>* rows) {
   for (const Part& part : PartsOf(columns, kind, brief)) {
     const absl::string_view heading = part[0]->part;
-    if (!heading.empty() && heading != "of all hold time" &&
-        NobodyHadAny(part, columns)) {
+    if (!heading.empty() && IsOneLine(part, columns)) {
       Cells row = {absl::StrCat(indent, heading)};
       for (const GroupNumbers* numbers : columns) {
         const bool measured = std::any_of(
@@ -262,6 +262,21 @@ std::string Chunked(size_t columns, size_t width, const MakeTable& make) {
   return out;
 }
 
+// In how many of the runs the subject was seen at all, where not in all.
+void AddRuns(const Columns& columns, absl::string_view indent,
+             std::vector<Cells>* rows) {
+  Cells row = {absl::StrCat(indent, "seen in")};
+  bool everywhere = true;
+  for (const GroupNumbers* numbers : columns) {
+    row.push_back(numbers == nullptr
+                      ? "-"
+                      : absl::StrCat(numbers->runs, " of ", numbers->group_runs,
+                                     " runs"));
+    everywhere &= numbers == nullptr || numbers->runs == numbers->group_runs;
+  }
+  if (!everywhere) rows->push_back(std::move(row));
+}
+
 // What stands between the titles and the first quantity.
 void AddMeans(const Columns& columns, Kind kind, std::vector<Cells>* rows) {
   const auto add = [&columns, rows](absl::string_view label, const auto& of) {
@@ -305,6 +320,7 @@ std::string SubjectTable(const std::vector<GroupNumbers>& subjects,
     const Kind kind = columns[0]->subject.kind;
     std::vector<Cells> rows;
     AddMeans(columns, kind, &rows);
+    AddRuns(columns, "", &rows);
     AddQuantities(columns, kind, form.brief, "", &rows);
     return Rendered(titles, rows);
   });
@@ -339,6 +355,7 @@ std::string VariantTable(const std::vector<std::string>& titles,
         }
         rows.push_back(std::move(row));
       }
+      AddRuns(here, "  ", &rows);
       AddQuantities(here, subject.kind, form.brief, "  ", &rows);
     }
     return Rendered({titles.begin() + static_cast<ptrdiff_t>(first),

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -267,6 +268,14 @@ TEST(ReportTest, EachRunByItself) {
   }
   EXPECT_FALSE(absl::StrContains(text, "median"));
   EXPECT_FALSE(absl::StrContains(text, "longest holds"));
+}
+
+TEST(ReportTest, SaysInHowManyRunsALockWasSeen) {
+  Recordings runs = Read(PlainRuns());
+  auto& cells = runs.runs[0].cells;
+  cells.erase(cells.begin(), std::prev(cells.end()));
+  const std::string text = ReportText(runs, {});
+  EXPECT_TRUE(absl::StrContains(text, "4 of 5 runs")) << text;
 }
 
 TEST(ReportTest, MailOfOneGroup) {

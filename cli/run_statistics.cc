@@ -391,6 +391,7 @@ std::vector<GroupNumbers> StatisticsOf(const RunGroup& group) {
     for (const Numbers& one : StatisticsOf(*run)) {
       GroupNumbers& to = all[one.subject];
       if (to.runs == 0) {
+        to.group_runs = group.runs.size();
         to.subject = one.subject;
         to.model = one.model;
         to.hold_tier = one.hold_tier;

@@ -90,7 +90,8 @@ struct GroupNumbers {
   Tier latency_tier = Tier::kUnspecified;
   uint32_t threads = 0;
   int32_t nice = 0;
-  size_t runs = 0;  // that have the subject
+  size_t runs = 0;        // that have the subject
+  size_t group_runs = 0;  // of the group
   std::map<absl::string_view, std::vector<double>> values;
 };
 std::vector<GroupNumbers> StatisticsOf(const RunGroup& group);

@@ -248,6 +248,7 @@ TEST(RunStatisticsTest, GroupsRunsThatRepeatEachOther) {
   const std::vector<GroupNumbers> numbers = StatisticsOf(groups[0]);
   ASSERT_EQ(numbers.size(), 1);
   EXPECT_EQ(numbers[0].runs, 5);
+  EXPECT_EQ(numbers[0].group_runs, 5);
   const std::optional<Spread> spread =
       SpreadOf(numbers[0].values.at("acquisitions"));
   ASSERT_TRUE(spread.has_value());
