@@ -251,8 +251,19 @@ std::string AloneText(size_t tested, double smallest_p) {
                       " runs of each are needed");
 }
 
+// Fewer operations have fewer slow ones: that is no news besides their rate.
+bool GrowsWithOperations(const Outcome& outcome) {
+  return outcome.unit == Unit::kCount ||
+         absl::EndsWith(outcome.metric, "total_ns");
+}
+
 void AddBesides(int verdict, Comparison* out) {
-  const std::vector<Place> places = Shown(*out, false, verdict);
+  std::vector<Place> places = Shown(*out, false, verdict);
+  places.erase(std::remove_if(places.begin(), places.end(),
+                              [](const Place& place) {
+                                return GrowsWithOperations(place.row->outcome);
+                              }),
+               places.end());
   if (places.empty()) return;
   out->remarks.push_back(
       absl::StrCat(verdict > 0 ? "worse" : "better",

@@ -48,12 +48,12 @@ std::string PageCluster(const RecordedRun& run) {
   return pages < 0 ? "" : absl::StrCat(pages);
 }
 
-// "zram zstd"; as the cells say, else as zswap's parameter does.
+// "zstd", as the cells say.
 std::string Codec(const RecordedRun& run) {
   std::set<std::string> codecs;
   for (const auto& [key, cell] : run.cells) {
     if (cell.Empty() || key.algorithm.empty()) continue;
-    codecs.insert(absl::StrCat(Name(key.subsystem), " ", key.algorithm));
+    codecs.insert(key.algorithm);
   }
   return absl::StrJoin(codecs, ", ");
 }

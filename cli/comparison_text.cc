@@ -82,6 +82,31 @@ std::string CellText(const std::vector<double>& values,
   return Printed(*spread, outcome.unit);
 }
 
+// The cell of a side that has so many runs: "115 us [2]", without its range, if
+// only two have the number.
+std::string SideText(const std::vector<double>& values, size_t runs,
+                     const Outcome& outcome) {
+  const std::optional<Spread> spread = SpreadOf(values);
+  if (!spread.has_value() || values.size() == runs) {
+    return CellText(values, outcome);
+  }
+  return absl::StrCat(Printed(spread->median, outcome.unit), " [",
+                      values.size(), "]");
+}
+
+// Whether some numbers are of fewer runs than there are.
+bool SomeLack(const Comparison& comparison) {
+  for (const ComparedSubject& subject : comparison.subjects) {
+    for (const ComparedOutcome& row : subject.outcomes) {
+      if ((!row.base.empty() && row.base.size() < comparison.base_runs) ||
+          (!row.newer.empty() && row.newer.size() < comparison.new_runs)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::string Change(const ComparedOutcome& row) {
   const std::optional<Spread> from = SpreadOf(row.base);
   const std::optional<Spread> to = SpreadOf(row.newer);
@@ -136,10 +161,10 @@ std::vector<Line> LinesOf(const Comparison& comparison, const TextForm& form) {
     std::vector<Line> rows;
     for (const ComparedOutcome& row : subject.outcomes) {
       if (!IsPrinted(row, form)) continue;
-      rows.push_back(
-          {absl::StrCat(" ", row.outcome.title),
-           {CellText(row.base, row.outcome), CellText(row.newer, row.outcome),
-            Change(row), tested ? P(row) : ""}});
+      rows.push_back({absl::StrCat(" ", row.outcome.title),
+                      {SideText(row.base, comparison.base_runs, row.outcome),
+                       SideText(row.newer, comparison.new_runs, row.outcome),
+                       Change(row), tested ? P(row) : ""}});
     }
     if (rows.empty()) continue;
     lines.push_back({absl::StrCat(Ascii(SubjectName(subject.subject)), " (",
@@ -238,6 +263,18 @@ std::string RunsText(size_t runs, uint64_t ns) {
                       Printed(static_cast<double>(ns), Unit::kNanoseconds));
 }
 
+std::string RunsText(const Comparison& comparison) {
+  const auto [least, most] = std::minmax(comparison.base_ns, comparison.new_ns);
+  std::string base = RunsText(comparison.base_runs, comparison.base_ns);
+  // A twentieth is how long a command took to end.
+  if (comparison.base_runs == comparison.new_runs &&
+      most - least <= most / 20) {
+    return absl::StrCat(base, " each");
+  }
+  return absl::StrCat(base, " -> ",
+                      RunsText(comparison.new_runs, comparison.new_ns));
+}
+
 std::string MadeUnder(const Comparison& comparison, const TextForm& form) {
   const Grounds& grounds = comparison.grounds;
   std::string text;
@@ -266,10 +303,7 @@ std::string MadeUnder(const Comparison& comparison, const TextForm& form) {
   line("changed",
        Settings(grounds.changed_too,
                 form.brief ? kBriefChanges : grounds.changed_too.size()));
-  const std::string from = RunsText(comparison.base_runs, comparison.base_ns);
-  const std::string to = RunsText(comparison.new_runs, comparison.new_ns);
-  line("runs", from == to ? absl::StrCat(from, " each")
-                          : absl::StrCat(from, " -> ", to));
+  line("runs", RunsText(comparison));
   return text;
 }
 
@@ -294,6 +328,7 @@ std::string Legend(const Comparison& comparison) {
                : absl::StrCat("median (min-max) of ", comparison.base_runs,
                               " and ", comparison.new_runs, " runs");
   }
+  if (SomeLack(comparison)) absl::StrAppend(&text, "; [n] only n have it");
   const size_t tests = JudgedTests(comparison);
   if (tests > 0) {
     absl::StrAppend(
