@@ -37,7 +37,7 @@ ABSL_FLAG(absl::Duration, pause, absl::Milliseconds(1),
 ABSL_FLAG(uint64_t, seed, 1, "what data and order of accesses depend on");
 ABSL_FLAG(double, ratio, 2, "how much smaller a codec can make the data");
 ABSL_FLAG(int, mib, 0,
-          "zswap: each task's buffer; zram: the device's size; 0: 16 or 64");
+          "zswap: each task's buffer; zram: the device's size; 0: 16");
 ABSL_FLAG(std::string, codec, "",
           "zstd, lz4, lzo-rle, ...: of the device or, with --setup, of zswap; "
           "empty: what the kernel takes by itself");

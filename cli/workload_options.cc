@@ -136,7 +136,7 @@ void FillDefaults(int cpus, WorkloadOptions* options) {
   }
   if (options->hogs == -1) options->hogs = std::min(kMaxTasks, cpus);
   if (options->readers == -1) options->readers = std::min(kMaxTasks, cpus);
-  if (options->mib == 0) options->mib = zswap ? 16 : 64;
+  if (options->mib == 0) options->mib = 16;
   if (zswap) {
     if (options->swap_device.empty()) options->swap_device = "/dev/ram0";
     return;
