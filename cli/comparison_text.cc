@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "cli/printed_number.h"
 #include "common/text_table.h"
@@ -175,7 +177,25 @@ std::vector<Line> LinesOf(const Comparison& comparison, const TextForm& form) {
   return lines;
 }
 
-std::string Table(const std::vector<Line>& lines, size_t width) {
+// "86.1 (44-19,990) us" for "86.1 (44.0-19,990) us".
+std::string Shortened(const std::string& cell) {
+  const size_t begin = cell.find('(');
+  const size_t end = cell.find(')');
+  if (begin == std::string::npos || end == std::string::npos) return cell;
+  std::vector<std::string> ends = absl::StrSplit(
+      absl::string_view(cell).substr(begin + 1, end - begin - 1), '-');
+  for (std::string& one : ends) {
+    double value = 0;
+    if (absl::SimpleAtod(one, &value) && value >= 10) {
+      one = absl::StrFormat("%.0f", value);
+    }
+  }
+  return absl::StrCat(cell.substr(0, begin + 1), absl::StrJoin(ends, "-"),
+                      cell.substr(end));
+}
+
+// Of the title's column and those of the cells.
+std::vector<size_t> Widths(const std::vector<Line>& lines) {
   std::vector<size_t> widths(5, 0);
   for (const Line& line : lines) {
     if (line.cells.empty()) continue;
@@ -184,13 +204,25 @@ std::string Table(const std::vector<Line>& lines, size_t width) {
       widths[i + 1] = std::max(widths[i + 1], line.cells[i].size());
     }
   }
-  size_t total = 0;
-  size_t columns = 0;
-  for (const size_t one : widths) {
-    total += one;
-    if (one > 0) ++columns;
+  return widths;
+}
+
+// How wide lines are whose columns lie `gap` apart.
+size_t Width(const std::vector<size_t>& widths, size_t gap) {
+  size_t width = 0;
+  for (const size_t one : widths) width += one > 0 ? one + gap : 0;
+  return width - std::min(width, gap);
+}
+
+std::string Table(std::vector<Line> lines, size_t width) {
+  std::vector<size_t> widths = Widths(lines);
+  if (Width(widths, 1) > width) {
+    for (Line& line : lines) {
+      for (std::string& cell : line.cells) cell = Shortened(cell);
+    }
+    widths = Widths(lines);
   }
-  const size_t gap = total + 2 * (columns - 1) <= width ? 2 : 1;
+  const size_t gap = Width(widths, 2) <= width ? 2 : 1;
   std::string text;
   for (const Line& line : lines) {
     std::string out = line.title;

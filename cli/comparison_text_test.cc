@@ -45,6 +45,13 @@ Comparison Split() {
   return CompareRuns(base, newer);
 }
 
+// Numbers of every length on either side.
+Comparison Wide() {
+  TestRun what;
+  return CompareRuns(MakeRuns(what, {0.0861, 0.044, 19.99, 0.077, 0.0912}),
+                     MakeRuns(what, {0.0736, 0.0322, 14.157, 0.07, 0.08}));
+}
+
 Comparison OneRunEach() {
   return CompareRuns({QuietRuns()[0]}, {InvertedRuns()[0]});
 }
@@ -86,7 +93,7 @@ TEST(ComparisonTextTest, FormsLookAsTheyDid) {
 
 TEST(ComparisonTextTest, MailsArePlainAsciiOf72Columns) {
   for (const Comparison& comparison :
-       {Inversion(), Split(), OneRunEach(), NotComparable(true)}) {
+       {Inversion(), Split(), Wide(), OneRunEach(), NotComparable(true)}) {
     const std::string text = ComparisonText(comparison, kMailForm);
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
       EXPECT_LE(line.size(), 72u) << line;
