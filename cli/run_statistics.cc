@@ -46,7 +46,7 @@ std::vector<Metric>* MakeMetrics() {
                                        absl::string_view heading) {
     add(part, heading, "total_ns", "total", Unit::kNanoseconds);
     add(part, heading, "mean_ns", "mean", Unit::kNanoseconds);
-    add(part, heading, "stddev_ns", "standard deviation", Unit::kNanoseconds);
+    add(part, heading, "stddev_ns", "stdev", Unit::kNanoseconds);
     for (const Quantile& q : kQuantiles) {
       add(part, heading, absl::StrCat(q.name, "_ns"), q.title,
           Unit::kNanoseconds);
@@ -70,12 +70,10 @@ std::vector<Metric>* MakeMetrics() {
   add("hold", kParts, "woken_share", "- woken", Unit::kShare);
   add("hold", kParts, "blocked_share", "blocked", Unit::kShare);
   add("hold", kParts, "unknown_share", "unknown", Unit::kShare);
-  add("runnable", "runnable part of a hold", "count", "holds with one",
-      Unit::kCount);
-  add_distribution("runnable", "runnable part of a hold");
-  add("blocked", "blocked part of a hold", "count", "holds with one",
-      Unit::kCount);
-  add_distribution("blocked", "blocked part of a hold");
+  add("runnable", "runnable part", "count", "holds with one", Unit::kCount);
+  add_distribution("runnable", "runnable part");
+  add("blocked", "blocked part", "count", "holds with one", Unit::kCount);
+  add_distribution("blocked", "blocked part");
   return all;
 }
 
