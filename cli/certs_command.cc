@@ -4,7 +4,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/time/clock.h"
-#include "cli/certs.h"
+#include "cli/certs/certs.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
 

@@ -65,7 +65,7 @@ int Doctor(const Words& words);
 // What record files say of runs: kExitConfig for a file that cannot be used.
 int Report(const Words& words);
 
-// Makes certificates for a small site: cli/certs.h.
+// Makes certificates for a small site: cli/certs/certs.h.
 int Certs(const Words& words);
 
 // Recorded runs on two sides: 1 when something judged got worse and

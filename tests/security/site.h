@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "cli/certificate_maker.h"
+#include "cli/certs/certificate_maker.h"
 #include "common/window.h"
 #include "proto/fleet.grpc.pb.h"
 #include "server/server.h"
