@@ -16,7 +16,7 @@ namespace swaplock {
 namespace {
 
 // Remembered names; beyond it everything is forgotten and learned anew.
-constexpr size_t kMaxNames = 8192;
+constexpr size_t kMaxNames = 1024;
 
 constexpr char kCgroupMount[] = "/sys/fs/cgroup";
 

@@ -17,7 +17,10 @@ modprobe zram
   2>"$out/agent.log" &
 pid=$!
 await_agent agent
-fact rss_kib_after_start "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status")"
+memory() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$pid/status"; }
+await_windows agent 1
+fact anon_kib_at_start "$(memory RssAnon)"
+fact file_kib_at_start "$(memory RssFile)"
 
 count_holds
 "$here/workload_zram.sh" --codec lz4 --disksize 256 --writers 4 --readers 2 \
@@ -25,8 +28,9 @@ count_holds
   { cat "$out/load.txt" >&2; die "workload failed"; }
 await_windows agent 2
 fact hits "$(hits)"
-fact rss_kib_at_end "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status")"
-fact rss_kib_most "$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$pid/status")"
+fact anon_kib_at_end "$(memory RssAnon)"
+fact file_kib_at_end "$(memory RssFile)"
+fact rss_kib_most "$(memory VmHWM)"
 if command -v bpftool >/dev/null; then
   # Nobody else has maps here.
   fact maps_locked_bytes "$(bpftool -j map show | jq '[.[].bytes_memlock // 0] | add // 0')"

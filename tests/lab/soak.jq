@@ -18,6 +18,7 @@ def mean: add / length;
   "| lost events by reason, counted | \(if $s.losses == {} then "none" else [$s.losses | to_entries[] | "\(.key) \(.value)"] | join(", ") end) |",
   "| resident: first, middle, last window | \($rss[0] | mib), \($rss[length / 2 | floor] | mib), \($rss[-1] | mib) |",
   "| resident, mean of the first and of the last third | \($rss[:$third] | mean | mib), \($rss[-$third:] | mean | mib) |",
+  "| of it the agent's own memory, without files and maps: at the start, at the end | \($facts.anon_kib_at_start * 1024 | mib), \($facts.anon_kib_at_end * 1024 | mib) |",
   "| resident, the most ever (while it starts) | \($facts.rss_kib_most * 1024 | mib) |",
   "| maps, by size; as the kernel charges them | \($w[-1].overhead.map_bytes | number | mib); \(if $facts.maps_locked_bytes then $facts.maps_locked_bytes | mib else "not known" end) |",
   "| the agent's CPU time per window: mean, most | \($w | map(.overhead.agent_cpu_ns | number) | "\(mean / 1e6 * 10 | round / 10) ms, \(max / 1e6 * 10 | round / 10) ms") |"
