@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/bpf_source.h"
+#include "agent/delivery_meter.h"
 #include "agent/identity.h"
 #include "agent/privileges.h"
 #include "agent/replay_source.h"
@@ -313,6 +314,7 @@ struct Sinks {
   std::unique_ptr<RecordWriter> record;
   std::unique_ptr<Spool> spool;
   std::unique_ptr<Uplink> uplink;  // uses the spool: destroyed first
+  DeliveryMeter meter;
   Printer printer;
 };
 
@@ -396,11 +398,15 @@ int Run(const StopEvent& stop) {
   int exit_status = 0;
   while (true) {
     if (sinks->uplink != nullptr) (*source)->Apply(sinks->uplink->settings());
-    const absl::StatusOr<Window> window = (*source)->Next();
+    absl::StatusOr<Window> window = (*source)->Next();
     if (absl::IsOutOfRange(window.status())) break;
     if (!window.ok()) {
       exit_status = Fail("measure", window.status());
       break;
+    }
+    if (!replay && sinks->uplink != nullptr) {
+      window->overhead.delivery =
+          sinks->meter.Take(sinks->spool->stats(), sinks->uplink->stats());
     }
     if (!Deliver(*window, &*sinks) || absl::GetFlag(FLAGS_once)) break;
     // A recording waits for the server; only time does not.
