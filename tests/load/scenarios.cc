@@ -20,9 +20,10 @@ Scenario Power(const char* name, double ratio, int hosts, int operations) {
     s->waves = hosts < 40 ? 1 : 2;
     s->calendar_sd = 0.4;
     s->operations = operations;
-    // Counting adds hardly any noise; the spread between hosts is about 0.9.
-    s->mean_events = 300;
-    s->noise = 0.68;
+    // The noise that hosts were planned for: 0.8 t3, hardly any of counting.
+    s->mean_events = 1000;
+    s->burst_shape = 1000;
+    s->noise = 0.8;
   });
 }
 

@@ -119,7 +119,8 @@ class Fleet {
     for (OperationCounts* counts : windows) {
       counts->measured = {LockModel::kMutex, WaitSight::kExact, true, true};
     }
-    std::gamma_distribution<double> burst(2.0, 0.5);
+    std::gamma_distribution<double> burst(scenario_.burst_shape,
+                                           1 / scenario_.burst_shape);
     const double rate = scenario_.mean_events /
                         (kWindowDays * kOperationsPerDay) * std::exp(log_rate);
     for (int day = 0; day < kSeriesDays; ++day) {

@@ -23,6 +23,7 @@ struct Scenario {
   double mean_events = 30;  // waits over 10 ms of a typical host in 7 days
   double exposure = 1;      // operations on upgraded hosts, after over before
   double noise = 0.65;      // times a t3 number: the change of a host's log rate
+  double burst_shape = 2;   // of the gamma number that each day's rate is times
   double calendar_sd = 0;   // of a week's shock, on the log scale, all hosts
   // A second class of hosts has five times the rate, and in the after-weeks 1.5
   // times as much again on either kernel. Its share in the two arms:
