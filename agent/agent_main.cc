@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "agent/bpf_source.h"
 #include "agent/delivery_meter.h"
+#include "agent/fitted_window.h"
 #include "agent/identity.h"
 #include "agent/privileges.h"
 #include "agent/replay_source.h"
@@ -403,6 +404,11 @@ int Run(const StopEvent& stop) {
     if (!window.ok()) {
       exit_status = Fail("measure", window.status());
       break;
+    }
+    if (FitWindow(kMaxWindowBytes, &*window)) {
+      static LogSite site(absl::Minutes(10));
+      site.Log(LogLevel::kWarning,
+               "window: too large to be sent with all its longest holds");
     }
     if (!replay && sinks->uplink != nullptr) {
       window->overhead.delivery =

@@ -14,8 +14,8 @@
 namespace swaplock {
 namespace {
 
-// What the server takes as one message, with room to spare.
-constexpr size_t kMaxMergedBytes = 256 << 10;
+// The server takes a mebibyte as one message.
+constexpr size_t kMaxMergedBytes = 900 << 10;
 constexpr uint64_t kHourNs = 3'600'000'000'000;
 // Windows that are marked as sent ahead of time, so that not each needs a sync
 // of the disk. After a crash they are in doubt.
