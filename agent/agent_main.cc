@@ -19,6 +19,8 @@
 #include "absl/strings/strip.h"
 #include "agent/bpf_source.h"
 #include "agent/cut_event.h"
+#include "agent/delivery_meter.h"
+#include "agent/fitted_window.h"
 #include "agent/identity.h"
 #include "agent/local_server.h"
 #include "agent/privileges.h"
@@ -322,6 +324,7 @@ struct Sinks {
   std::unique_ptr<Spool> spool;
   std::unique_ptr<Uplink> uplink;  // uses the spool: destroyed first
   std::unique_ptr<LocalServer> local;
+  DeliveryMeter meter;
   Printer printer;
 };
 
@@ -425,11 +428,20 @@ int Run(const StopEvent& stop) {
   int exit_status = 0;
   while (true) {
     if (sinks->uplink != nullptr) (*source)->Apply(sinks->uplink->settings());
-    const absl::StatusOr<Window> window = (*source)->Next();
+    absl::StatusOr<Window> window = (*source)->Next();
     if (absl::IsOutOfRange(window.status())) break;
     if (!window.ok()) {
       exit_status = Fail("measure", window.status());
       break;
+    }
+    if (FitWindow(kMaxWindowBytes, &*window)) {
+      static LogSite site(absl::Minutes(10));
+      site.Log(LogLevel::kWarning,
+               "window: too large to be sent with all its longest holds");
+    }
+    if (!replay && sinks->uplink != nullptr) {
+      window->overhead.delivery =
+          sinks->meter.Take(sinks->spool->stats(), sinks->uplink->stats());
     }
     if (!Deliver(*window, &*sinks) || absl::GetFlag(FLAGS_once)) break;
     // A recording waits for the server; only time does not.

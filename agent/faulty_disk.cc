@@ -22,7 +22,7 @@ class FaultyDisk final : public SpoolDisk {
   }
 
   absl::Status Write(uint64_t offset, absl::string_view bytes) override {
-    const absl::Status fault = Fault(DiskCall::kWrite);
+    absl::Status fault = Fault(DiskCall::kWrite);
     if (!fault.ok()) bytes = bytes.substr(0, platter_->torn);
     if (offset + bytes.size() > platter_->cached.size()) {
       return absl::ResourceExhaustedError("beyond the end of the disk");
@@ -35,7 +35,7 @@ class FaultyDisk final : public SpoolDisk {
   }
 
   absl::Status Sync() override {
-    const absl::Status fault = Fault(DiskCall::kSync);
+    absl::Status fault = Fault(DiskCall::kSync);
     for (const Platter::Unsynced& write : platter_->unsynced_) {
       if (!fault.ok()) break;
       platter_->durable.replace(write.offset, write.bytes.size(), write.bytes);

@@ -81,7 +81,7 @@ FaultyProxy::FaultyProxy(int target_port)
       listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
-  bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+  (void)bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
   listen(listener_, 16);
   getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);

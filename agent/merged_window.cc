@@ -32,6 +32,16 @@ void MergeProbes(const std::vector<Probe>& earlier,
   }
 }
 
+// What waited is that of the later window; the rest adds up.
+void AddSince(const Delivery& earlier, Delivery* delivery) {
+  for (uint64_t Delivery::*field :
+       {&Delivery::merged, &Delivery::lost, &Delivery::damaged,
+        &Delivery::disk_errors, &Delivery::held, &Delivery::streams,
+        &Delivery::postponed, &Delivery::refused, &Delivery::in_doubt}) {
+    delivery->*field += earlier.*field;
+  }
+}
+
 }  // namespace
 
 bool CanMerge(const Window& first, const Window& second) {
@@ -58,6 +68,10 @@ Window Merged(const Window& first, const Window& second) {
   merged.overhead.agent_cpu_ns += first.overhead.agent_cpu_ns;
   merged.overhead.timing_shift =
       std::max(first.overhead.timing_shift, second.overhead.timing_shift);
+  if (merged.overhead.delivery.has_value() &&
+      first.overhead.delivery.has_value()) {
+    AddSince(*first.overhead.delivery, &*merged.overhead.delivery);
+  }
   merged.context = Merged(first.context, second.context);
 
   const auto moved =

@@ -66,6 +66,22 @@ TEST(MergedWindowTest, ContextIsWhatBothSaid) {
             (Context{true, {{"a", 11}, {"b", 2}}, {{"g", 4}}, {{"f", "x"}}}));
 }
 
+TEST(MergedWindowTest, DeliveryIsWhatHappenedInBoth) {
+  Window first = MakeWindow("host-a", 1);
+  Window second = MakeWindow("host-a", 2);
+  first.overhead.delivery = Delivery();
+  first.overhead.delivery->waiting = 7;
+  first.overhead.delivery->streams = 2;
+  EXPECT_FALSE(Merged(first, second).overhead.delivery.has_value());
+  second.overhead.delivery = Delivery();
+  second.overhead.delivery->waiting = 5;
+  second.overhead.delivery->streams = 1;
+  const Window merged = *ParseWindow(Serialize(Merged(first, second)));
+  ASSERT_TRUE(merged.overhead.delivery.has_value());
+  EXPECT_EQ(merged.overhead.delivery->waiting, 5u);
+  EXPECT_EQ(merged.overhead.delivery->streams, 3u);
+}
+
 TEST(MergedWindowTest, MergesOfMergesCountAllWindows) {
   const Window pair = Merged(MakeWindow("host-a", 1), MakeWindow("host-a", 2));
   const Window other = Merged(MakeWindow("host-a", 3), MakeWindow("host-a", 4));

@@ -14,8 +14,8 @@
 namespace swaplock {
 namespace {
 
-// What the server takes as one message, with room to spare.
-constexpr size_t kMaxMergedBytes = 256 << 10;
+// The server takes a mebibyte as one message.
+constexpr size_t kMaxMergedBytes = 900 << 10;
 constexpr uint64_t kHourNs = 3'600'000'000'000;
 // Windows that are marked as sent ahead of time, so that not each needs a sync
 // of the disk. After a crash they are in doubt.
@@ -25,7 +25,7 @@ constexpr uint64_t kSentAhead = 8;
 
 absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(const Options& options) {
   std::unique_ptr<Spool> spool(new Spool(options));
-  if (!spool->options_.open_disk && options.folder.empty()) return spool;
+  if (!spool->HasDisk()) return spool;
   absl::MutexLock lock(&spool->mutex_);
   const absl::Status status = spool->OpenFile();
   // Two agents on one spool would send its windows twice; a disk that fails is
@@ -65,28 +65,27 @@ absl::Status Spool::OpenFile() {
     if (entry.order <= file_->sent() && file_->server() != 0) {
       entry.sent_to = file_->server();
     }
-    if (entry.sent_to == 0 && told_in_doubt_.has_value() &&
-        Covers(entry, *told_in_doubt_)) {
-      entry.sent_to = SpoolFile::kAnyServer;
-    }
     stats_.pending_bytes += entry.bytes;
   }
   // What is in memory is younger than what an earlier life left.
-  const uint64_t first_order = file_->next_order();
-  for (Entry& entry : entries_) {
+  std::deque<Entry> younger = std::exchange(entries_, std::move(recovered));
+  next_order_ = file_->next_order();
+  absl::Status status;
+  if (kept_apart_.has_value()) {
+    status = Keep(*std::exchange(kept_apart_, std::nullopt), true);
+  }
+  for (Entry& entry : younger) {
     const bool is_known = std::any_of(
-        recovered.begin(), recovered.end(),
+        entries_.begin(), entries_.end(),
         [&entry](const Entry& other) { return Covers(other, entry.key); });
     if (is_known) {
       stats_.pending_bytes -= entry.bytes;
       continue;
     }
-    entry.order += first_order;
-    recovered.push_back(std::move(entry));
+    entry.order = next_order_++;
+    entries_.push_back(std::move(entry));
   }
-  entries_ = std::move(recovered);
-  next_order_ += first_order;
-  return absl::OkStatus();
+  return status;
 }
 
 void Spool::Recover(uint64_t order, bool may_be_sent, absl::string_view payload,
@@ -134,15 +133,25 @@ uint64_t Spool::Capacity() const {
                           : SpoolFile::CapacityOf(options_.max_bytes);
 }
 
-absl::Status Spool::Append(const Window& window) { return Keep(window, false); }
+absl::Status Spool::Append(const Window& window) {
+  absl::MutexLock lock(&mutex_);
+  absl::Status status = Keep(window, false);
+  WriteOwed();
+  return status;
+}
 
 absl::Status Spool::AppendInDoubt(const Window& window) {
-  return Keep(window, true);
+  absl::MutexLock lock(&mutex_);
+  if (HasDisk() && file_ == nullptr) {
+    kept_apart_ = window;
+    return absl::OkStatus();
+  }
+  absl::Status status = Keep(window, true);
+  WriteOwed();
+  return status;
 }
 
 absl::Status Spool::Keep(const Window& window, bool in_doubt) {
-  absl::MutexLock lock(&mutex_);
-  if (in_doubt) told_in_doubt_ = window.key;
   for (const Entry& entry : entries_) {
     if (Covers(entry, window.key)) return absl::OkStatus();
   }
@@ -166,7 +175,6 @@ absl::Status Spool::Keep(const Window& window, bool in_doubt) {
   stats_.pending_bytes += entry.bytes;
   entry.order = next_order_++;
   entries_.push_back(std::move(entry));
-  WriteOwed();
   return absl::OkStatus();
 }
 
@@ -179,7 +187,7 @@ absl::Status Spool::Settle() {
 
 void Spool::WriteOwed() {
   if (file_ == nullptr) {
-    if (!options_.open_disk && options_.folder.empty()) return;
+    if (!HasDisk()) return;
     const absl::Status status = OpenFile();
     NoteDisk(status);
     if (!status.ok()) return;
@@ -372,9 +380,8 @@ Spool::Stats Spool::stats() const {
   absl::MutexLock lock(&mutex_);
   Stats stats = stats_;
   stats.pending = entries_.size();
-  const bool has_disk = options_.open_disk || !options_.folder.empty();
   for (const Entry& entry : entries_) {
-    if (has_disk && !entry.on_disk) ++stats.only_in_memory;
+    if (HasDisk() && !entry.on_disk) ++stats.only_in_memory;
     if (entry.sent_to != 0) ++stats.in_doubt;
   }
   return stats;

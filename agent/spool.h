@@ -79,7 +79,9 @@ class Spool {
   // that may not be merged.
   absl::Status Append(const Window& window);
 
-  // The same for a window that may have been sent in an earlier life.
+  // The same for a window that may have been sent in an earlier life. While
+  // there is a disk that cannot be read it is kept apart and not sent: it may
+  // be there, and merged.
   absl::Status AppendInDoubt(const Window& window);
 
   // The key of the window that waits longest; nothing when none waits.
@@ -128,7 +130,11 @@ class Spool {
   void Recover(uint64_t order, bool may_be_sent, absl::string_view payload,
                std::deque<Entry>* recovered, std::vector<uint64_t>* left_out)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Keep(const Window& window, bool in_doubt);
+  bool HasDisk() const {
+    return options_.open_disk || !options_.folder.empty();
+  }
+  absl::Status Keep(const Window& window, bool in_doubt)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MergePair(uint64_t longest_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts `merged` in place of the entries at `index` and after it, both on disk
   // or both not. False, with nothing changed, if that is no gain or the disk
@@ -154,8 +160,8 @@ class Spool {
   std::unique_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
   std::deque<Entry> entries_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_order_ ABSL_GUARDED_BY(mutex_) = 1;
-  // What AppendInDoubt() was told of; the file may come later.
-  std::optional<WindowKey> told_in_doubt_ ABSL_GUARDED_BY(mutex_);
+  // What AppendInDoubt() was given before there was a file.
+  std::optional<Window> kept_apart_ ABSL_GUARDED_BY(mutex_);
   bool disk_fails_ ABSL_GUARDED_BY(mutex_) = false;
   Stats stats_ ABSL_GUARDED_BY(mutex_);
 };

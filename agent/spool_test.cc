@@ -352,6 +352,32 @@ TEST_F(SpoolTest, AFolderThatCannotBeMadeIsNoReasonNotToStart) {
   EXPECT_EQ(DrainSeqs(), std::vector<uint64_t>{1});
 }
 
+// It may be on that disk, and merged with another one.
+TEST_F(SpoolTest, AWindowInDoubtWaitsForTheDiskThatMayHaveIt) {
+  UseMemoryDisk();
+  Reopen();
+  for (uint64_t seq = 1; seq <= 3; ++seq) Append(seq);
+  platter_.fault = [](DiskCall, uint64_t) {
+    return absl::UnavailableError("injected");
+  };
+  Reopen();
+  ASSERT_TRUE(spool_->AppendInDoubt(MakeWindow("host-a", 3)).ok());
+  Append(4);
+  EXPECT_EQ(DrainSeqs(), std::vector<uint64_t>{4});
+  platter_.fault = nullptr;
+  Append(5);
+  EXPECT_EQ(DrainSeqs(), (std::vector<uint64_t>{1, 2, 3, 5}));
+  // And one that is not there.
+  platter_.fault = [](DiskCall, uint64_t) {
+    return absl::UnavailableError("injected");
+  };
+  Reopen();
+  ASSERT_TRUE(spool_->AppendInDoubt(MakeWindow("host-a", 6)).ok());
+  platter_.fault = nullptr;
+  Append(7);
+  EXPECT_EQ(DrainSeqs(), (std::vector<uint64_t>{6, 7}));
+}
+
 // While the disk refuses to note that a window is on its way, those that are on
 // disk wait, and those that are in memory only pass them.
 TEST_F(SpoolTest, WindowsInMemoryPassThoseThatTheDiskHoldsBack) {

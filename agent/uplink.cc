@@ -190,13 +190,10 @@ absl::Status Uplink::SendWindows(const std::string& host_id,
         spool_->NextToSend(host_id, choice_.number());
     if (parcel.ok()) {
       if (absl::Status s = Deliver(*parcel, stream); !s.ok()) return s;
-    } else if (absl::IsFailedPrecondition(parcel.status())) {
-      break;  // a stream speaks for one host; replayed windows may be of
-              // several
-    } else if (!absl::IsNotFound(parcel.status())) {
+    } else if (absl::IsUnavailable(parcel.status())) {
       return parcel.status();
-    } else if (Draining()) {
-      break;
+    } else if (!absl::IsNotFound(parcel.status()) || Draining()) {
+      break;  // or another host's turn: a stream speaks for one
     } else {
       choice_.Succeeded();
       Sleep(reconnect_);

@@ -119,6 +119,27 @@ void ProbeToProto(const Probe& in, v1::Probe* out) {
   out->set_misses(in.misses);
 }
 
+void DeliveryToProto(const Delivery& delivery, v1::Delivery* out) {
+  out->set_waiting(delivery.waiting);
+  out->set_waiting_bytes(delivery.waiting_bytes);
+  out->set_only_in_memory(delivery.only_in_memory);
+  out->set_merged(delivery.merged);
+  out->set_lost(delivery.lost);
+  out->set_damaged(delivery.damaged);
+  out->set_disk_errors(delivery.disk_errors);
+  out->set_held(delivery.held);
+  out->set_streams(delivery.streams);
+  out->set_postponed(delivery.postponed);
+  out->set_refused(delivery.refused);
+  out->set_in_doubt(delivery.in_doubt);
+}
+
+Delivery DeliveryFromProto(const v1::Delivery& in) {
+  return {in.waiting(), in.waiting_bytes(), in.only_in_memory(), in.merged(),
+          in.lost(),    in.damaged(),       in.disk_errors(),    in.held(),
+          in.streams(), in.postponed(),     in.refused(),        in.in_doubt()};
+}
+
 void ContextToProto(const Context& in, v1::Context* out) {
   out->set_complete(in.complete);
   out->mutable_counters()->insert(in.counters.begin(), in.counters.end());
@@ -459,6 +480,10 @@ v1::Window ToProto(const Window& window) {
   out.mutable_overhead()->set_null_hold_ns(window.overhead.null_hold_ns);
   out.mutable_overhead()->set_timing_cost_ns(window.overhead.timing_cost_ns);
   out.mutable_overhead()->set_timing_shift(window.overhead.timing_shift);
+  if (window.overhead.delivery.has_value()) {
+    DeliveryToProto(*window.overhead.delivery,
+                    out.mutable_overhead()->mutable_delivery());
+  }
   out.set_merged(window.merged);
   if (window.context.complete || !window.context.Empty()) {
     ContextToProto(window.context, out.mutable_context());
@@ -513,6 +538,9 @@ absl::StatusOr<Window> FromProto(const v1::Window& in) {
   out.overhead = {in.overhead().agent_cpu_ns(),   in.overhead().rss_bytes(),
                   in.overhead().map_bytes(),      in.overhead().null_hold_ns(),
                   in.overhead().timing_cost_ns(), in.overhead().timing_shift()};
+  if (in.overhead().has_delivery()) {
+    out.overhead.delivery = DeliveryFromProto(in.overhead().delivery());
+  }
   out.merged = in.merged();
   out.context = ContextFromProto(in.context());
   return out;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -114,6 +115,21 @@ struct Environment {
   std::map<std::string, std::string> labels;
 };
 
+struct Delivery {
+  uint64_t waiting = 0;
+  uint64_t waiting_bytes = 0;
+  uint64_t only_in_memory = 0;
+  uint64_t merged = 0;
+  uint64_t lost = 0;
+  uint64_t damaged = 0;
+  uint64_t disk_errors = 0;
+  uint64_t held = 0;
+  uint64_t streams = 0;
+  uint64_t postponed = 0;
+  uint64_t refused = 0;
+  uint64_t in_doubt = 0;
+};
+
 struct Overhead {
   uint64_t agent_cpu_ns = 0;
   uint64_t rss_bytes = 0;
@@ -121,6 +137,7 @@ struct Overhead {
   uint32_t null_hold_ns = 0;    // 0: not measured
   uint32_t timing_cost_ns = 0;  // likewise
   uint32_t timing_shift = 0;    // one hold in 2^this was timed
+  std::optional<Delivery> delivery = std::nullopt;
 };
 
 // The key of a window, unique for all time. Ordered by host, boot, epoch, seq.

@@ -23,6 +23,7 @@
 #include "server/listen_address.h"
 #include "server/server.h"
 #include "server/sqlite_ledger.h"
+#include "server/sqlite_upkeep.h"
 
 ABSL_FLAG(std::string, data_dir, "",
           "Directory of the ledger; made if it is not there. Required.");
@@ -57,6 +58,12 @@ ABSL_FLAG(double, max_handshakes_per_second, 200,
 ABSL_FLAG(uint64_t, max_hosts, 50'000, "Hosts that the ledger may know.");
 ABSL_FLAG(double, max_windows_per_second, 200,
           "Windows of one host; a burst of ten times as many is taken.");
+ABSL_FLAG(bool, set_aside_damaged, false,
+          "Rename a ledger that is damaged and begin a new one, which knows "
+          "nothing; without it the server does not start.");
+ABSL_FLAG(std::string, back_up_to, "",
+          "Copy the ledger of --data_dir to this new file, while a server may "
+          "be using it, and end.");
 ABSL_FLAG(std::string, port_file, "",
           "File that gets the line \"grpc=PORT http=PORT\" once both serve.");
 ABSL_FLAG(bool, insecure_non_loopback, false,
@@ -170,6 +177,13 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
 int Run() {
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   if (data_dir.empty()) return Fail(kExitUsage, "--data_dir is required");
+  if (const std::string target = absl::GetFlag(FLAGS_back_up_to);
+      !target.empty()) {
+    const absl::Status status = BackUp(data_dir, target);
+    if (status.ok()) return 0;
+    return Fail(absl::IsUnavailable(status) ? kExitUnavailable : kExitConfig,
+                absl::StrCat("back up: ", status.message()));
+  }
   absl::StatusOr<ServerOptions> options = OptionsOfFlags();
   if (!options.ok()) {
     return Fail(kExitUsage, std::string(options.status().message()));
@@ -188,7 +202,9 @@ int Run() {
   // Nor may a host fill the log by sending what is no UTF-8.
   google::protobuf::SetLogHandler(nullptr);
 
-  auto ledger = SqliteLedger::Open(data_dir);
+  auto ledger = absl::GetFlag(FLAGS_set_aside_damaged)
+                    ? SqliteLedger::OpenAnew(data_dir)
+                    : SqliteLedger::Open(data_dir);
   if (!ledger.ok()) {
     return Fail(kExitConfig, absl::StrCat("open data directory: ",
                                           ledger.status().message()));

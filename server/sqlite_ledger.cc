@@ -7,9 +7,12 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "common/log.h"
 #include "server/sqlite_batch.h"
 #include "server/sqlite_load.h"
 #include "server/sqlite_schema.h"
+#include "server/sqlite_upkeep.h"
 
 namespace swaplock {
 namespace {
@@ -65,10 +68,21 @@ absl::Status Migrate(Database* database, const std::string& path) {
   return s;
 }
 
+// All that `work` does or nothing of it.
+template <typename Work>
+absl::Status InTransaction(Database* database, Work work) {
+  absl::Status s = database->Execute("BEGIN IMMEDIATE");
+  if (!s.ok()) return s;
+  s = work();
+  if (s.ok()) s = database->Execute("COMMIT");
+  // After some errors SQLite has rolled back by itself.
+  if (!s.ok()) database->Execute("ROLLBACK").IgnoreError();
+  return s;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(
-    const std::string& data_dir) {
+absl::StatusOr<DurableFile> SqliteLedger::Lock(const std::string& data_dir) {
   if (absl::Status s = MakeDirectory(data_dir); !s.ok()) return s;
   absl::StatusOr<DurableFile> lock =
       DurableFile::OpenToWrite(absl::StrCat(data_dir, "/lock"));
@@ -77,16 +91,53 @@ absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(
     return absl::FailedPreconditionError(absl::StrCat(
         "another swaplock-server runs on ", data_dir, " (", s.message(), ")"));
   }
+  return lock;
+}
+
+absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::OpenLocked(
+    DurableFile* lock, const std::string& data_dir) {
   const std::string path = absl::StrCat(data_dir, "/ledger.db");
   absl::StatusOr<std::unique_ptr<Database>> writer =
       Database::Open(path, /*read_only=*/false);
   if (!writer.ok()) return writer.status();
   if (absl::Status s = Migrate(writer->get(), path); !s.ok()) return s;
+  if (absl::Status s = CheckIntegrity(writer->get()); !s.ok()) return s;
+  if (absl::Status s = InTransaction(writer->get(),
+                                     [&] { return RemoveOld(writer->get()); });
+      !s.ok()) {
+    return s;
+  }
   absl::StatusOr<std::unique_ptr<Database>> reader =
       Database::Open(path, /*read_only=*/true);
   if (!reader.ok()) return reader.status();
   return std::unique_ptr<SqliteLedger>(new SqliteLedger(
-      *std::move(lock), *std::move(writer), *std::move(reader)));
+      std::move(*lock), *std::move(writer), *std::move(reader)));
+}
+
+absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(
+    const std::string& data_dir) {
+  absl::StatusOr<DurableFile> lock = Lock(data_dir);
+  if (!lock.ok()) return lock.status();
+  auto ledger = OpenLocked(&*lock, data_dir);
+  if (!absl::IsDataLoss(ledger.status())) return ledger;
+  return absl::DataLossError(absl::StrCat(
+      data_dir, "/ledger.db is damaged (", ledger.status().message(),
+      "): put back a backup, or begin a new one with --set_aside_damaged"));
+}
+
+absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::OpenAnew(
+    const std::string& data_dir) {
+  absl::StatusOr<DurableFile> lock = Lock(data_dir);
+  if (!lock.ok()) return lock.status();
+  auto ledger = OpenLocked(&*lock, data_dir);
+  if (!absl::IsDataLoss(ledger.status())) return ledger;
+  const absl::StatusOr<std::string> aside =
+      SetAsideLedger(data_dir, absl::Now());
+  if (!aside.ok()) return aside.status();
+  Log(LogLevel::kError,
+      absl::StrCat("ledger: it is damaged (", ledger.status().message(),
+                   ") and now ", *aside, "; a new one begins with nothing"));
+  return OpenLocked(&*lock, data_dir);
 }
 
 absl::StatusOr<std::vector<Outcome>> SqliteLedger::Commit(

@@ -14,6 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "common/durable_file.h"
 #include "server/ledger.h"
 #include "server/sqlite.h"
@@ -23,9 +24,13 @@ namespace swaplock {
 class SqliteLedger : public Ledger {
  public:
   // Creates the directory (mode 0750, its parent must be there) and the file if
-  // need be. FailedPrecondition, in one sentence, when another server has the
-  // directory or a newer version wrote the file.
+  // need be, checks a file that is there, and removes what is old from it.
+  // FailedPrecondition, in one sentence, when another server has the directory
+  // or a newer version wrote the file; DataLoss when the file is damaged.
   static absl::StatusOr<std::unique_ptr<SqliteLedger>> Open(
+      const std::string& data_dir);
+  // The same, but a damaged file is set aside first, and a new one begun.
+  static absl::StatusOr<std::unique_ptr<SqliteLedger>> OpenAnew(
       const std::string& data_dir);
 
   absl::StatusOr<std::vector<Outcome>> Commit(
@@ -34,6 +39,10 @@ class SqliteLedger : public Ledger {
   absl::StatusOr<std::vector<HostCell>> HostCells() override;
 
  private:
+  static absl::StatusOr<DurableFile> Lock(const std::string& data_dir);
+  static absl::StatusOr<std::unique_ptr<SqliteLedger>> OpenLocked(
+      DurableFile* lock, const std::string& data_dir);
+
   SqliteLedger(DurableFile lock, std::unique_ptr<Database> writer,
                std::unique_ptr<Database> reader)
       : lock_(std::move(lock)),

@@ -35,7 +35,7 @@ declare -A packages=(
     libssl-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
     zlib1g-dev"
   [run]="fio kmod"
-  [check]="clang-format curl jq libgmock-dev libgtest-dev
+  [check]="clang-format curl iproute2 jq libgmock-dev libgtest-dev
     shellcheck"
   [tidy]="clang-tidy"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"

@@ -11,11 +11,11 @@
 namespace swaplock {
 
 struct ChangePointRules {
-  size_t min_segment = 7;    // days on either side
+  size_t min_segment = 7;  // days on either side
   double max_p = 0.001;
-  double min_ratio = 1.10;   // or its inverse, of the levels
-  size_t persistence = 3;    // days that must all lie beyond the old level
-  int permutations = 999;    // p is (b + 1) / (permutations + 1)
+  double min_ratio = 1.10;  // or its inverse, of the levels
+  size_t persistence = 3;   // days that must all lie beyond the old level
+  int permutations = 999;   // p is (b + 1) / (permutations + 1)
 };
 
 struct ChangePoint {

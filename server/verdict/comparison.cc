@@ -45,8 +45,7 @@ std::optional<EventsPer> EventsOf(VerdictOutcome outcome,
       if (!counts.measured.parts) return std::nullopt;
       return EventsPer{
           static_cast<double>(counts.runnable_ns) / 1e6, operations,
-          std::max(1.0,
-                   static_cast<double>(counts.longest_runnable_ns) / 1e6)};
+          std::max(1.0, static_cast<double>(counts.longest_runnable_ns) / 1e6)};
     case VerdictOutcome::kSlowOperations:
       if (!counts.measured.latency) return std::nullopt;
       return EventsPer{static_cast<double>(counts.slow_operations),
@@ -227,9 +226,9 @@ class Comparer {
                          measured.waits.value_or(WaitSight::kImpossible));
     };
     const auto any = [&](const ComparedHost& host) {
-      return holds ? NeverWaits(host.after_counts->measured.lock_model)
-                   : host.after_counts->measured.waits ==
-                         WaitSight::kImpossible;
+      return holds
+                 ? NeverWaits(host.after_counts->measured.lock_model)
+                 : host.after_counts->measured.waits == WaitSight::kImpossible;
     };
     std::map<int, std::pair<uint64_t, uint64_t>> arms;
     for (const ComparedHost& host : c->hosts) {
@@ -302,8 +301,8 @@ class Comparer {
       std::set<std::string> values[2];
       for (const ComparedHost& host : c.hosts) {
         const auto it = host.host->keys.find(key);
-        values[host.treated()].insert(
-            it == host.host->keys.end() ? "" : it->second);
+        values[host.treated()].insert(it == host.host->keys.end() ? ""
+                                                                  : it->second);
       }
       std::vector<std::string> common;
       std::set_intersection(values[0].begin(), values[0].end(),
@@ -382,9 +381,9 @@ Gate ShareGate(const char* name, const char* what, uint64_t treated,
   const bool several =
       m > 0 && n > 0 && (points > 0 ? a - b / n * m : b - a / m * n) > 1;
   gate.passed = std::abs(points) <= rules.max_attrition_points || !several;
-  gate.value = absl::StrFormat("%d of %d upgraded hosts and %d of %d others %s",
-                               treated, of_treated, controls, of_controls,
-                               what);
+  gate.value =
+      absl::StrFormat("%d of %d upgraded hosts and %d of %d others %s", treated,
+                      of_treated, controls, of_controls, what);
   return gate;
 }
 
@@ -404,10 +403,9 @@ Gate CensoringGate(const Comparison& c, const RolloutRules& rules) {
   }
   // A single hold without an end says nothing of an arm.
   if (censored[0] + censored[1] >= 3) {
-    gate.passed = std::max(percent[0], percent[1]) <=
-                      rules.max_censored_percent &&
-                  std::abs(percent[0] - percent[1]) <=
-                      rules.max_censored_points;
+    gate.passed =
+        std::max(percent[0], percent[1]) <= rules.max_censored_percent &&
+        std::abs(percent[0] - percent[1]) <= rules.max_censored_points;
   }
   gate.value = absl::StrFormat(
       "the end of %.2f %% of waits over 10 ms was not seen on upgraded hosts, "
@@ -434,12 +432,12 @@ std::vector<Gate> CheckGates(const Comparison& c, const RolloutRules& rules) {
                               all(c.treated, c.treated.vanished),
                               c.controls.vanished,
                               all(c.controls, c.controls.vanished), rules));
-    gates.push_back(ShareGate(
-        "workload", "changed their number of operations fourfold",
-        c.treated.left_out_other_workload,
-        all(c.treated, c.treated.left_out_other_workload),
-        c.controls.left_out_other_workload,
-        all(c.controls, c.controls.left_out_other_workload), rules));
+    gates.push_back(
+        ShareGate("workload", "changed their number of operations fourfold",
+                  c.treated.left_out_other_workload,
+                  all(c.treated, c.treated.left_out_other_workload),
+                  c.controls.left_out_other_workload,
+                  all(c.controls, c.controls.left_out_other_workload), rules));
   }
   gates.push_back(CensoringGate(c, rules));
   return gates;

@@ -1,6 +1,6 @@
-// From the rows of a rollout to the hosts that can be compared for one operation
-// and outcome, with the reasons why others are left out, and the gates on the
-// quality of what was measured.
+// From the rows of a rollout to the hosts that can be compared for one
+// operation and outcome, with the reasons why others are left out, and the
+// gates on the quality of what was measured.
 #ifndef SWAPLOCK_SERVER_VERDICT_COMPARISON_H_
 #define SWAPLOCK_SERVER_VERDICT_COMPARISON_H_
 

@@ -83,9 +83,8 @@ Interval BinomialInterval(uint64_t successes, uint64_t trials,
   const auto n = static_cast<double>(trials);
   const double tail = (1 - confidence) / 2;
   if (successes > 0) {
-    out.lower = Bisect(0, 1, [&](double p) {
-      return IncompleteBeta(k, n - k + 1, p) < tail;
-    });
+    out.lower = Bisect(
+        0, 1, [&](double p) { return IncompleteBeta(k, n - k + 1, p) < tail; });
   }
   if (successes < trials) {
     out.upper = Bisect(0, 1, [&](double p) {

@@ -69,9 +69,8 @@ void FillFleet(const Comparison& c, VerdictRecord* r) {
   r->fleet.ratio = std::exp(difference);
   const uint64_t fewest = std::min(r->treated.hosts, r->controls.hosts);
   if (fewest < kHostsForFleetInterval) return;
-  const double half =
-      StudentQuantile(0.95, static_cast<double>(fewest - 1)) *
-      std::sqrt(treated.variance + controls.variance);
+  const double half = StudentQuantile(0.95, static_cast<double>(fewest - 1)) *
+                      std::sqrt(treated.variance + controls.variance);
   r->fleet.lower = std::exp(difference - half);
   r->fleet.upper = std::exp(difference + half);
 }
@@ -94,13 +93,15 @@ void FillTopHosts(const Comparison& c, const RolloutRules& rules,
   }
   std::sort(r->top_hosts.begin(), r->top_hosts.end(),
             [](const TopHost& a, const TopHost& b) {
-              return std::tie(b.share, a.host_id) < std::tie(a.share, b.host_id);
+              return std::tie(b.share, a.host_id) <
+                     std::tie(a.share, b.host_id);
             });
   if (r->top_hosts.size() > kTopHosts) r->top_hosts.resize(kTopHosts);
   if (!r->top_hosts.empty() &&
       r->top_hosts[0].share > rules.single_host_share) {
     r->findings.push_back(absl::StrFormat(
-        "Host %s alone has %.0f %% of what the %s hosts counted: totals rest on "
+        "Host %s alone has %.0f %% of what the %s hosts counted: totals rest "
+        "on "
         "it, while the verdict is about the typical host.",
         r->top_hosts[0].host_id, 100 * r->top_hosts[0].share,
         r->top_hosts[0].arm == Arm::kTreated ? "upgraded" : "other"));
@@ -199,8 +200,7 @@ void FillRunnableShare(const Comparison& c, VerdictRecord* r) {
   }
   if (hold[0] > 0) r->runnable_share_before = runnable[0] / hold[0];
   if (hold[1] > 0) r->runnable_share_after = runnable[1] / hold[1];
-  if (r->kind == VerdictKind::kRegression &&
-      r->runnable_share_after > 0.2 &&
+  if (r->kind == VerdictKind::kRegression && r->runnable_share_after > 0.2 &&
       !(r->runnable_share_before > r->runnable_share_after / 2)) {
     r->findings.push_back(absl::StrFormat(
         "Holders of the lock were runnable but off-CPU for %.0f %% of the time "

@@ -48,8 +48,7 @@ void Conclude(const std::string& host_id, const HostOperation& host,
 std::optional<WaitSight> SightOf(LockModel lock_model, Tier hold_tier,
                                  Tier wait_tier) {
   if (!CountsHolds(hold_tier)) return std::nullopt;
-  if (lock_model == LockModel::kPreemptOff ||
-      lock_model == LockModel::kNone) {
+  if (lock_model == LockModel::kPreemptOff || lock_model == LockModel::kNone) {
     return WaitSight::kImpossible;
   }
   switch (wait_tier) {

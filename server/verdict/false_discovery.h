@@ -17,8 +17,8 @@ std::vector<double> BenjaminiHochberg(const std::vector<double>& p_values,
 std::vector<double> BenjaminiYekutieli(const std::vector<double>& p_values,
                                        size_t family = 0);
 
-// e-BH (Wang and Ramdas): which hypotheses are rejected at `alpha`, in the order
-// given, by the natural logarithms of their e-values. Valid under any
+// e-BH (Wang and Ramdas): which hypotheses are rejected at `alpha`, in the
+// order given, by the natural logarithms of their e-values. Valid under any
 // dependence. `family` as above.
 std::vector<bool> EBenjaminiHochberg(const std::vector<double>& log_e,
                                      double alpha, size_t family = 0);

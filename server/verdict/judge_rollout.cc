@@ -142,11 +142,10 @@ bool EnoughEvents(const Case& c, const RolloutRules& rules,
     double own = host.before.events + host.after.events;
     if (c.record.outcome == VerdictOutcome::kWaitsOver10ms &&
         host.after_counts->episodes_over_10ms > 0) {
-      own = static_cast<double>(
-          host.after_counts->episodes_over_10ms +
-          (host.before_counts == nullptr
-               ? 0
-               : host.before_counts->episodes_over_10ms));
+      own = static_cast<double>(host.after_counts->episodes_over_10ms +
+                                (host.before_counts == nullptr
+                                     ? 0
+                                     : host.before_counts->episodes_over_10ms));
     }
     events[host.treated()] += own;
     hosts[host.treated()] += own > 0;
@@ -159,9 +158,8 @@ bool EnoughEvents(const Case& c, const RolloutRules& rules,
   *reason = absl::StrFormat(
       "the hosts that have more of it counted %.0f%s, on %d hosts, and %.0f on "
       "%d are needed",
-      events[more],
-      c.record.outcome == VerdictOutcome::kRunnable ? " ms" : "", hosts[more],
-      rules.min_events, rules.min_event_hosts);
+      events[more], c.record.outcome == VerdictOutcome::kRunnable ? " ms" : "",
+      hosts[more], rules.min_events, rules.min_event_hosts);
   return false;
 }
 
@@ -211,8 +209,7 @@ void FillSequential(const RolloutRules& rules, Case* c) {
   std::vector<HostBefore> before;
   for (const ComparedHost& host : c->comparison.hosts) {
     before.push_back({LogRateBefore(host), std::log(host.before.exposure),
-                      host.host->boot_day,
-                      HashOf(host.host->host_id, r.seed)});
+                      host.host->boot_day, HashOf(host.host->host_id, r.seed)});
   }
   c->pairs = MatchPairs(c->strata, before);
   const auto closes = [&](const MatchedPair& pair) {
@@ -231,8 +228,7 @@ void FillSequential(const RolloutRules& rules, Case* c) {
   SignEProcess better;
   uint64_t pairs = 0;
   for (const MatchedPair& pair : c->pairs) {
-    const double difference =
-        c->values[pair.treated] - c->values[pair.control];
+    const double difference = c->values[pair.treated] - c->values[pair.control];
     worse.Add(difference - margin);
     better.Add(-difference - margin);
     const int64_t day = closes(pair);
@@ -277,8 +273,7 @@ void FillStrataTable(const RolloutRules& rules, Case* c) {
   }
   r.heterogeneity_q = q;
   r.heterogeneity_i2 =
-      q > 0 ? std::max(
-                  0.0, (q - static_cast<double>(effects.size() - 1)) / q)
+      q > 0 ? std::max(0.0, (q - static_cast<double>(effects.size() - 1)) / q)
             : 0;
 }
 
@@ -323,8 +318,8 @@ Case Examine(const Rollout& rollout, const OperationKey& operation,
   FillPlan(rules, &c);
   for (const Gate& gate : r.gates) {
     if (gate.passed) continue;
-    Settle(VerdictKind::kDataQuality,
-           absl::StrCat(gate.name, ": ", gate.value), &r);
+    Settle(VerdictKind::kDataQuality, absl::StrCat(gate.name, ": ", gate.value),
+           &r);
     return c;
   }
   std::string reason;
@@ -426,10 +421,9 @@ void Conclude(const Rollout& rollout, const RolloutRules& rules, Case* c) {
   const bool fixed = rules.ended && (worse_rejected || better_rejected);
   const bool alarm = r.sequential.alarm.has_value();
   if (fixed || alarm) {
-    const bool worse = fixed ? worse_rejected
-                             : *r.sequential.alarm == Direction::kHigher;
-    const Direction direction =
-        worse ? Direction::kHigher : Direction::kLower;
+    const bool worse =
+        fixed ? worse_rejected : *r.sequential.alarm == Direction::kHigher;
+    const Direction direction = worse ? Direction::kHigher : Direction::kLower;
     Settle(worse ? VerdictKind::kRegression : VerdictKind::kImprovement, "",
            &r);
     FillStrataTable(rules, c);
@@ -439,8 +433,9 @@ void Conclude(const Rollout& rollout, const RolloutRules& rules, Case* c) {
       return;
     }
     if (StrataDisagree(*c, rules)) {
-      Settle(VerdictKind::kMixed, "it is worse in some strata of hosts and "
-                                  "better in others",
+      Settle(VerdictKind::kMixed,
+             "it is worse in some strata of hosts and "
+             "better in others",
              &r);
       return;
     }
@@ -553,8 +548,8 @@ void LookAtSecondary(const RolloutRules& rules, size_t tests, Case* c) {
         s.effect.upper < 1 / rules.margin;
     if (!worse && !better) continue;
     Settle(VerdictKind::kSuspect,
-           absl::StrFormat("only %s differ, %.3g times as many", Phrase(s.outcome),
-                           s.effect.ratio),
+           absl::StrFormat("only %s differ, %.3g times as many",
+                           Phrase(s.outcome), s.effect.ratio),
            &r);
     return;
   }
@@ -585,7 +580,7 @@ std::vector<SecondaryResult> ExamineSecondary(const Rollout& rollout,
     result.p_worse = NormalP(c.samples, margin, Direction::kHigher);
     result.p_better = NormalP(c.samples, -margin, Direction::kLower);
     result.effect = EffectOf(StratifiedShift(c.samples, rules.tail));
-    out.push_back(std::move(result));
+    out.push_back(result);
   }
   return out;
 }
@@ -677,8 +672,7 @@ void Confirm(const std::vector<VerdictRecord>& yesterday,
     }
     Settle(VerdictKind::kInconclusive,
            absl::StrCat("today's evaluation is the first to say ",
-                        Name(record.kind),
-                        ", and two in a row are needed (",
+                        Name(record.kind), ", and two in a row are needed (",
                         EffectInWords(record), ")"),
            &record);
     record.sentence = SentenceOf(record);

@@ -32,8 +32,8 @@ void SetWaits(double waits, OperationCounts* counts) {
   counts->hold_ns = 2 * counts->runnable_ns;
 }
 
-// `hosts` of either arm; the new kernel has `ratio` times the rate. Hosts differ
-// in their rates and, by about `noise`, in how they change.
+// `hosts` of either arm; the new kernel has `ratio` times the rate. Hosts
+// differ in their rates and, by about `noise`, in how they change.
 Rollout Fleet(int hosts, double ratio, double noise = 0.3) {
   Rollout rollout;
   rollout.kernel_base = "6.12.57";
@@ -43,8 +43,7 @@ Rollout Fleet(int hosts, double ratio, double noise = 0.3) {
     for (int i = 0; i < hosts; ++i) {
       HostChange host;
       host.arm = arm;
-      host.host_id =
-          absl::StrCat(arm == Arm::kTreated ? "new-" : "old-", i);
+      host.host_id = absl::StrCat(arm == Arm::kTreated ? "new-" : "old-", i);
       host.boot_day = 20'000 + i % 5;
       host.build_before = "aaaa";
       host.build_after = arm == Arm::kTreated ? "bbbb" : "aaaa";
@@ -370,9 +369,9 @@ TEST(JudgeRolloutTest, StrataThatDisagreeAreMixed) {
     const bool amd = i % 4 == 0;
     host.keys["cpu_family"] = amd ? "amd" : "intel";
     if (host.arm == Arm::kTreated) {
-      SetWaits(static_cast<double>(After(&host).waits_over_10ms) *
-                   (amd ? 0.1 : 4),
-               &After(&host));
+      SetWaits(
+          static_cast<double>(After(&host).waits_over_10ms) * (amd ? 0.1 : 4),
+          &After(&host));
     }
   }
   const VerdictRecord r = Waits(rollout);

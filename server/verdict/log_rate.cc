@@ -24,13 +24,11 @@ double Kept(SeededRandom* random, double n, double p) {
 
 void ThinToEqualExposure(SeededRandom* random, EventsPer* before,
                          EventsPer* after) {
-  EventsPer* const more =
-      before->exposure > after->exposure ? before : after;
+  EventsPer* const more = before->exposure > after->exposure ? before : after;
   const double exposure = std::min(before->exposure, after->exposure);
   const double pieces = std::ceil(more->events / more->piece);
   if (pieces > 0) {
-    more->events *=
-        Kept(random, pieces, exposure / more->exposure) / pieces;
+    more->events *= Kept(random, pieces, exposure / more->exposure) / pieces;
   }
   more->exposure = exposure;
 }

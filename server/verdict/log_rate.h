@@ -29,8 +29,9 @@ void ThinToEqualExposure(SeededRandom* random, EventsPer* before,
 // ln(exposure before / exposure after): throughput would read as a rate.
 double ChangeOfLogRate(const EventsPer& before, const EventsPer& after);
 
-// ln of one host's rate when there is no other window: half an event in the mean
-// exposure of all hosts compared is added, so that hosts without events tie.
+// ln of one host's rate when there is no other window: half an event in the
+// mean exposure of all hosts compared is added, so that hosts without events
+// tie.
 double LogRate(const EventsPer& window, double mean_exposure);
 
 }  // namespace swaplock

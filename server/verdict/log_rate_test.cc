@@ -15,10 +15,9 @@ TEST(LogRateTest, AHostWithoutEventsDoesNotChangeWhateverItsThroughput) {
 TEST(LogRateTest, ManyEventsGiveTheRatioOfRates) {
   EXPECT_NEAR(ChangeOfLogRate({1e6, 1e6}, {6e6, 3e6}), std::log(2.0), 1e-5);
   // As in the definition: a = 0.5 * 2 E / (E0 + E1).
-  EXPECT_DOUBLE_EQ(
-      ChangeOfLogRate({2, 10}, {9, 30}),
-      std::log((9 + 0.5 * 2 * 30 / 40) / 30) -
-          std::log((2 + 0.5 * 2 * 10 / 40) / 10));
+  EXPECT_DOUBLE_EQ(ChangeOfLogRate({2, 10}, {9, 30}),
+                   std::log((9 + 0.5 * 2 * 30 / 40) / 30) -
+                       std::log((2 + 0.5 * 2 * 10 / 40) / 10));
 }
 
 TEST(LogRateTest, HostsWithoutEventsTie) {

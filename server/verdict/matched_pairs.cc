@@ -37,8 +37,7 @@ std::vector<MatchedPair> MatchPairs(const std::vector<Stratum>& strata,
   std::vector<MatchedPair> pairs;
   for (const Stratum& stratum : strata) {
     const double rate = SpreadOf(stratum, hosts, &HostBefore::log_rate);
-    const double exposure =
-        SpreadOf(stratum, hosts, &HostBefore::log_exposure);
+    const double exposure = SpreadOf(stratum, hosts, &HostBefore::log_exposure);
     std::vector<size_t> treated = stratum.treated;
     std::sort(treated.begin(), treated.end(), order);
     std::vector<size_t> free = stratum.controls;
@@ -49,12 +48,10 @@ std::vector<MatchedPair> MatchPairs(const std::vector<Stratum>& strata,
       double least = INFINITY;
       for (size_t i = 0; i < free.size(); ++i) {
         const HostBefore& control = hosts[free[i]];
-        const double by_rate =
-            (control.log_rate - hosts[host].log_rate) / rate;
+        const double by_rate = (control.log_rate - hosts[host].log_rate) / rate;
         const double by_exposure =
             (control.log_exposure - hosts[host].log_exposure) / exposure;
-        const double distance =
-            by_rate * by_rate + by_exposure * by_exposure;
+        const double distance = by_rate * by_rate + by_exposure * by_exposure;
         if (distance < least) {
           least = distance;
           nearest = i;

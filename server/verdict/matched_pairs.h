@@ -31,7 +31,8 @@ struct MatchedPair {
 std::vector<MatchedPair> MatchPairs(const std::vector<Stratum>& strata,
                                     const std::vector<HostBefore>& hosts);
 
-// How many hosts should stay on the base build so that evidence goes on growing.
+// How many hosts should stay on the base build so that evidence goes on
+// growing.
 struct Holdback {
   std::string stratum;
   uint64_t treated = 0;

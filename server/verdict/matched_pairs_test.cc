@@ -37,6 +37,7 @@ TEST(MatchedPairsTest, EveryControlIsUsedOnce) {
   const std::vector<MatchedPair> pairs = MatchPairs(strata, hosts);
   EXPECT_EQ(pairs.size(), 5u);
   std::vector<size_t> controls;
+  controls.reserve(pairs.size());
   for (const MatchedPair& pair : pairs) controls.push_back(pair.control);
   EXPECT_THAT(controls, ::testing::UnorderedElementsAre(7, 8, 9, 10, 11));
   const std::vector<Holdback> advice = AdviseHoldback(strata, pairs);

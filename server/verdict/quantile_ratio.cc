@@ -27,8 +27,7 @@ Histogram HistogramOf(const HostBuckets& host) {
 // Without the exact maximum: the upper end of the last bucket in use.
 double QuantileNs(const Histogram& histogram, double q) {
   uint64_t max_ns = 0;
-  for (int i = Histogram::kUnderflowIndex; i < Histogram::kOverflowIndex;
-       ++i) {
+  for (int i = Histogram::kUnderflowIndex; i < Histogram::kOverflowIndex; ++i) {
     if (histogram.bucket(i) > 0) {
       max_ns = static_cast<uint64_t>(Histogram::UpperBoundNs(i));
     }
@@ -102,17 +101,17 @@ PooledQuantile QuantileOf(const std::vector<HostBuckets>& hosts, double q) {
     const double residual = CountUpTo(host, out.ns) - q * CountOf(host);
     squares += residual * residual;
   }
-  const double se =
-      std::sqrt(with_values / (with_values - 1) * squares) / all;
+  const double se = std::sqrt(with_values / (with_values - 1) * squares) / all;
   const double t = StudentQuantile(1 - kTail, with_values - 1);
   const int bucket = Histogram::IndexOf(
       static_cast<uint64_t>(std::max(1.0, std::round(out.ns))));
-  out.interval_ns = {std::min(QuantileNs(pooled, q - t * se),
-                              Histogram::LowerBoundNs(bucket)),
-                     std::max(QuantileNs(pooled, q + t * se),
-                              std::min(Histogram::UpperBoundNs(bucket), 1e12))};
+  out.interval_ns = {
+      std::min(QuantileNs(pooled, q - t * se), Histogram::LowerBoundNs(bucket)),
+      std::max(QuantileNs(pooled, q + t * se),
+               std::min(Histogram::UpperBoundNs(bucket), 1e12))};
   std::sort(own.begin(), own.end());
-  out.median_of_hosts_ns = (own[(own.size() - 1) / 2] + own[own.size() / 2]) / 2;
+  out.median_of_hosts_ns =
+      (own[(own.size() - 1) / 2] + own[own.size() / 2]) / 2;
   return out;
 }
 

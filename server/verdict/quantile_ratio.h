@@ -1,5 +1,5 @@
-// Ratios of quantiles of waits, with intervals that take hosts as the unit. They
-// stand beside a verdict and do not make one.
+// Ratios of quantiles of waits, with intervals that take hosts as the unit.
+// They stand beside a verdict and do not make one.
 #ifndef SWAPLOCK_SERVER_VERDICT_QUANTILE_RATIO_H_
 #define SWAPLOCK_SERVER_VERDICT_QUANTILE_RATIO_H_
 
@@ -15,9 +15,9 @@ using HostBuckets = std::vector<BucketCount>;  // of one host, ascending
 
 struct PooledQuantile {
   double ns = 0;
-  Interval interval_ns;         // 90 %; at least its bucket wide
+  Interval interval_ns;           // 90 %; at least its bucket wide
   double median_of_hosts_ns = 0;  // each host's own quantile: not the busiest's
-  std::string missing;          // one clause; empty when there is a quantile
+  std::string missing;            // one clause; empty when there is a quantile
 };
 
 // The quantile `q` of all hosts' values together, by Woodruff's interval with

@@ -21,8 +21,7 @@ std::vector<HostBuckets> Fleet(int hosts, double mean_ns, double spread,
   SeededRandom random(seed);
   std::vector<HostBuckets> out;
   for (int i = 0; i < hosts; ++i) {
-    const double scale =
-        mean_ns * std::exp(spread * (random.Uniform() - 0.5));
+    const double scale = mean_ns * std::exp(spread * (random.Uniform() - 0.5));
     std::map<int, uint64_t> counts;
     for (int j = 0; j < 2000; ++j) {
       const double ns = -std::log(random.Uniform()) * scale;

@@ -54,10 +54,10 @@ Pareto Fit(std::vector<double> excesses) {
 double LevelOf(const Pareto& fit, double share) {
   const double times = kPeriod * share;  // that 10 ms is passed in a period
   if (times <= 1) return kThresholdNs;
-  return kThresholdNs + (std::abs(fit.shape) < 1e-6
-                             ? fit.scale_ns * std::log(times)
-                             : fit.scale_ns / fit.shape *
-                                   (std::pow(times, fit.shape) - 1));
+  return kThresholdNs +
+         (std::abs(fit.shape) < 1e-6
+              ? fit.scale_ns * std::log(times)
+              : fit.scale_ns / fit.shape * (std::pow(times, fit.shape) - 1));
 }
 
 double ShareOf(const Tail& tail) {
@@ -73,16 +73,16 @@ ReturnLevel LongestOf1000HostDays(
   Tail all;
   for (const std::vector<uint64_t>& days : hosts) {
     AddHost(days, &all);
-    for (const uint64_t ns : days) out.longest_ns = std::max(out.longest_ns, ns);
+    for (const uint64_t ns : days)
+      out.longest_ns = std::max(out.longest_ns, ns);
   }
   out.host_days = all.host_days;
   out.days_over_10ms = all.excesses_ns.size();
   if (out.days_over_10ms == 0) {
-    out.missing = absl::StrFormat("no hold over 10 ms in %d host-days",
-                                  out.host_days);
+    out.missing =
+        absl::StrFormat("no hold over 10 ms in %d host-days", out.host_days);
     if (out.host_days > 0) {
-      out.share_bound =
-          std::min(1.0, 3 / static_cast<double>(out.host_days));
+      out.share_bound = std::min(1.0, 3 / static_cast<double>(out.host_days));
     }
     return out;
   }

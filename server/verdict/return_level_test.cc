@@ -22,9 +22,9 @@ std::vector<std::vector<uint64_t>> Fleet(double shape, uint64_t seed) {
     for (uint64_t& ns : days) {
       if (random.Uniform() > 0.3) continue;
       const double u = random.Uniform();
-      const double excess =
-          shape == 0 ? -std::log(u) * 2e7
-                     : 2e7 / shape * (std::pow(u, -shape) - 1);
+      const double excess = shape == 0
+                                ? -std::log(u) * 2e7
+                                : 2e7 / shape * (std::pow(u, -shape) - 1);
       ns = static_cast<uint64_t>(1e7 + excess);
     }
   }

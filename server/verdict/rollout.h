@@ -1,6 +1,6 @@
-// The evidence that a verdict on two kernel builds rests on, as plain rows: what
-// each host counted before and after a reboot, whether that reboot brought the
-// new kernel, and what else changed with it.
+// The evidence that a verdict on two kernel builds rests on, as plain rows:
+// what each host counted before and after a reboot, whether that reboot brought
+// the new kernel, and what else changed with it.
 //
 // rollout_windows.h makes these rows from host-days, as a ledger keeps them. A
 // test or a simulation may fill them directly. What was not measured is absent,
@@ -54,7 +54,7 @@ struct OperationCounts {
   uint64_t episodes_over_10ms = 0;
   uint64_t wait_ns = 0;
   uint64_t hold_ns = 0;
-  uint64_t runnable_ns = 0;  // of hold_ns; see measured.parts
+  uint64_t runnable_ns = 0;          // of hold_ns; see measured.parts
   uint64_t longest_runnable_ns = 0;  // of one hold
   // Holds and waits over 10 ms whose end was not seen: cut off by the end of
   // the window, of the agent or of the kernel. Counted in the above for the
@@ -70,9 +70,9 @@ struct OperationCounts {
 };
 
 struct HostWindow {
-  int64_t first_day = 0;  // since 1970 UTC
-  int days = 0;           // whole days that the window spans
-  double hours = 0;       // of them, measured
+  int64_t first_day = 0;     // since 1970 UTC
+  int days = 0;              // whole days that the window spans
+  double hours = 0;          // of them, measured
   uint64_t events_lost = 0;  // that a hook should have seen, of all operations
   std::map<OperationKey, OperationCounts> operations;
 };
@@ -85,9 +85,9 @@ using StrataKeys = std::map<std::string, std::string>;
 // would be too small. The tercile of the rate before the upgrade follows as the
 // last one; it is computed.
 inline constexpr const char* kStrataKeys[] = {
-    "cpu_family", "cpus",       "architecture", "backend",
-    "compressor", "preempt",    "preempt_rt",   "sched_ext",
-    "tier",       "uptime",     "page_cluster",
+    "cpu_family", "cpus",    "architecture", "backend",
+    "compressor", "preempt", "preempt_rt",   "sched_ext",
+    "tier",       "uptime",  "page_cluster",
 };
 // Of these, hosts that differ in one of the first are kept apart even where few
 // of either arm remain: other machines have other weeks.

@@ -13,10 +13,10 @@ namespace swaplock {
 namespace {
 
 constexpr int kDays = 7;
-constexpr int64_t kBeforeEnds = 1;    // that day before the boot is not whole
-constexpr int64_t kAfterBegins = 2;   // days after the day of the boot
-constexpr int64_t kLaterBegins = 7;   // when uptimes are not matched
-constexpr int64_t kRebootDays = 3;    // around the wave's boots
+constexpr int64_t kBeforeEnds = 1;   // that day before the boot is not whole
+constexpr int64_t kAfterBegins = 2;  // days after the day of the boot
+constexpr int64_t kLaterBegins = 7;  // when uptimes are not matched
+constexpr int64_t kRebootDays = 3;   // around the wave's boots
 constexpr size_t kMinRebooted = 8;
 
 int64_t WeekOf(int64_t day) { return (day + 3) / 7; }  // 1970-01-01: Thursday
@@ -48,10 +48,9 @@ std::map<std::string, Host> ByHost(const HostHistory& history) {
     hosts[cell.host_id].cells[cell.day][cell.kernel_release].push_back(&cell);
   }
   for (auto& [id, host] : hosts) {
-    std::stable_sort(host.boots.begin(), host.boots.end(),
-                     [](const HostBoot* a, const HostBoot* b) {
-                       return a->day < b->day;
-                     });
+    std::stable_sort(
+        host.boots.begin(), host.boots.end(),
+        [](const HostBoot* a, const HostBoot* b) { return a->day < b->day; });
   }
   return hosts;
 }
@@ -188,11 +187,9 @@ class Assembly {
                       [](const HostChange& host) {
                         return host.arm == Arm::kControl && host.rebooted;
                       }));
-    const bool any_control =
-        std::any_of(rollout_.hosts.begin(), rollout_.hosts.end(),
-                    [](const HostChange& host) {
-                      return host.arm == Arm::kControl;
-                    });
+    const bool any_control = std::any_of(
+        rollout_.hosts.begin(), rollout_.hosts.end(),
+        [](const HostChange& host) { return host.arm == Arm::kControl; });
     rollout_.uptime_unmatched = any_control && rebooted < kMinRebooted;
     FillWindows();
     return std::move(rollout_);
@@ -270,8 +267,7 @@ class Assembly {
       std::vector<HostChange> candidates;
       bool rebooted = false;
       for (const auto& [wave, days] : waves_) {
-        std::optional<HostChange> candidate =
-            ControlIn(id, host, wave, days);
+        std::optional<HostChange> candidate = ControlIn(id, host, wave, days);
         if (!candidate.has_value()) continue;
         if (candidate->rebooted && !rebooted) {
           rebooted = true;
@@ -337,8 +333,8 @@ class Assembly {
         rollout_.hosts_waiting += change.arm == Arm::kTreated;
         continue;
       }
-      change.before = WindowOf(host, base_,
-                               change.boot_day - kBeforeEnds - kDays);
+      change.before =
+          WindowOf(host, base_, change.boot_day - kBeforeEnds - kDays);
       change.after = WindowOf(host, after_kernel, after);
       const auto last = host.days.upper_bound(after + kDays / 2);
       change.vanished = last == host.days.end();

@@ -78,11 +78,11 @@ struct HostHistory {
 // day `today`. Hosts that went from one to the other are upgraded; hosts that
 // stayed are each compared with one wave (calendar week) of them, picked by a
 // hash among those that they can serve: where they rebooted into the base build
-// within 3 days, if any. When fewer than 8 hosts did, uptimes differ; then days 7
-// to 14 after the reboot are compared and the rollout says uptime_unmatched.
+// within 3 days, if any. When fewer than 8 hosts did, uptimes differ; then days
+// 7 to 14 after the reboot are compared and the rollout says uptime_unmatched.
 //
-// An upgraded host without a measured day in the second half of its after-window
-// has vanished.
+// An upgraded host without a measured day in the second half of its
+// after-window has vanished.
 Rollout RolloutOf(const HostHistory& history, const std::string& kernel_base,
                   const std::string& kernel_new, int64_t today);
 

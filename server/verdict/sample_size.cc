@@ -18,8 +18,8 @@ double DetectableRatio(double spread, uint64_t treated, uint64_t controls,
   if (treated == 0 || controls == 0 || !(spread > 0)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  const double hosts = 1 / static_cast<double>(treated) +
-                       1 / static_cast<double>(controls);
+  const double hosts =
+      1 / static_cast<double>(treated) + 1 / static_cast<double>(controls);
   return margin * std::exp(kErrors * spread * std::sqrt(kHeavyTails * hosts));
 }
 

@@ -20,7 +20,7 @@ namespace swaplock {
 struct SelfTestResult {
   OperationKey operation;
   VerdictOutcome outcome = VerdictOutcome::kWaitsOver10ms;
-  uint64_t splits = 0;   // in which the outcome was tested
+  uint64_t splits = 0;  // in which the outcome was tested
   // No effect: p of the fixed look at 5 %, two-sided, without a margin. Spiked:
   // one-sided, against the margin.
   uint64_t rejected = 0;

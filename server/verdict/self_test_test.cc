@@ -33,8 +33,8 @@ Rollout Controls(int hosts) {
       OperationCounts& counts = (*window)->operations[kZramRead];
       counts.measured = {LockModel::kMutex, WaitSight::kExact, true, false};
       counts.operations = 1'000'000;
-      counts.waits_over_10ms = static_cast<uint64_t>(
-          20 * std::exp(2 * random.Uniform()));
+      counts.waits_over_10ms =
+          static_cast<uint64_t>(20 * std::exp(2 * random.Uniform()));
       counts.episodes_over_10ms = counts.waits_over_10ms;
       counts.contended = 100 * counts.waits_over_10ms;
       counts.runnable_ns = counts.waits_over_10ms * 20'000'000;
@@ -91,8 +91,7 @@ TEST(SelfTestTest, SpikesMultiplyWhatUpgradedHostsCounted) {
 }
 
 TEST(SelfTestTest, FindsNoEffectWhereNoneIsAndOneWhereOneWasMade) {
-  const std::vector<SelfTestResult> none =
-      SelfTest(Controls(80), {}, 1, 60, 7);
+  const std::vector<SelfTestResult> none = SelfTest(Controls(80), {}, 1, 60, 7);
   ASSERT_EQ(none.size(), 3u);
   for (const SelfTestResult& result : none) {
     EXPECT_EQ(result.splits, 60u);

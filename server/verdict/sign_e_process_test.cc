@@ -12,9 +12,8 @@ namespace {
 
 TEST(SignEProcessTest, OnlyPositiveSignsHaveAClosedForm) {
   for (const uint64_t n : {0, 1, 2, 5, 10, 50}) {
-    const double closed =
-        std::log(std::exp2(static_cast<double>(n + 1)) - 1) -
-        std::log(static_cast<double>(n + 1));
+    const double closed = std::log(std::exp2(static_cast<double>(n + 1)) - 1) -
+                          std::log(static_cast<double>(n + 1));
     EXPECT_NEAR(LogSignE(n, 0), closed, 1e-9) << n;
   }
   EXPECT_NEAR(std::exp(LogSignE(1, 0)), 1.5, 1e-9);

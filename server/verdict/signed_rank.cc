@@ -23,8 +23,8 @@ uint64_t MeansUpTo(const std::vector<double>& sorted, double s) {
 }
 
 double MeanOfRank(const std::vector<double>& sorted, uint64_t rank) {
-  double low = std::nextafter(sorted.front(),
-                              -std::numeric_limits<double>::infinity());
+  double low =
+      std::nextafter(sorted.front(), -std::numeric_limits<double>::infinity());
   double high = sorted.back();
   while (true) {
     const double middle = low + (high - low) / 2;
@@ -72,14 +72,12 @@ Shift PseudoMedian(const std::vector<double>& values, double tail) {
   const uint64_t n = sorted.size();
   const uint64_t all = n * (n + 1) / 2;
   Shift shift;
-  shift.estimate = (MeanOfRank(sorted, (all + 1) / 2) +
-                    MeanOfRank(sorted, all / 2 + 1)) /
-                   2;
+  shift.estimate =
+      (MeanOfRank(sorted, (all + 1) / 2) + MeanOfRank(sorted, all / 2 + 1)) / 2;
   const auto size = static_cast<double>(n);
-  const double deviation =
-      std::sqrt(size * (size + 1) * (2 * size + 1) / 24);
-  const double k = static_cast<double>(all) / 2 +
-                   NormalQuantile(tail) * deviation - 0.5;
+  const double deviation = std::sqrt(size * (size + 1) * (2 * size + 1) / 24);
+  const double k =
+      static_cast<double>(all) / 2 + NormalQuantile(tail) * deviation - 0.5;
   const double infinity = std::numeric_limits<double>::infinity();
   if (k < 1) {
     shift.lower = -infinity;

@@ -1,6 +1,6 @@
 // The signed-rank test of one sample, for before/after without anybody to
-// compare with. A calendar shock common to all hosts looks like an effect to it,
-// so what it finds is never more than a suspicion.
+// compare with. A calendar shock common to all hosts looks like an effect to
+// it, so what it finds is never more than a suspicion.
 #ifndef SWAPLOCK_SERVER_VERDICT_SIGNED_RANK_H_
 #define SWAPLOCK_SERVER_VERDICT_SIGNED_RANK_H_
 
@@ -17,8 +17,8 @@ namespace swaplock {
 double SignedRankP(const std::vector<double>& values, double centre,
                    Direction direction);
 
-// The pseudo-median (of all means of two values) and the centres not rejected at
-// `tail` on either side. `values` must not be empty.
+// The pseudo-median (of all means of two values) and the centres not rejected
+// at `tail` on either side. `values` must not be empty.
 Shift PseudoMedian(const std::vector<double>& values, double tail);
 
 }  // namespace swaplock

@@ -30,10 +30,10 @@ struct StrataLimits {
   size_t firm_per_arm = 3;
 };
 
-// Divides each wave by one key after the other, as long as parts of enough hosts
-// of each arm come out; what remains of a division stays together, less finely
-// divided. Strata in which one arm is empty are left out:
-// `alone` (if not null) counts their hosts. By wave, then by key.
+// Divides each wave by one key after the other, as long as parts of enough
+// hosts of each arm come out; what remains of a division stays together, less
+// finely divided. Strata in which one arm is empty are left out: `alone` (if
+// not null) counts their hosts. By wave, then by key.
 std::vector<Stratum> MakeStrata(const std::vector<StratifiedHost>& hosts,
                                 const StrataLimits& limits, size_t* alone);
 

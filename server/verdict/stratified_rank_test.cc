@@ -107,12 +107,13 @@ double UpperNormalP(const Strata& sorted, double shift) {
 // One stratum's part of the statistic, with its exact distribution.
 struct Part {
   double observed = 0;
-  std::vector<std::pair<double, double>> distribution;  // value, share; by value
+  std::vector<std::pair<double, double>>
+      distribution;  // value, share; by value
 };
 
 double CostOf(const StratumValues& stratum) {
-  return RankSumCost(SizeOf(stratum), std::min(stratum.treated.size(),
-                                               stratum.controls.size()));
+  return RankSumCost(SizeOf(stratum),
+                     std::min(stratum.treated.size(), stratum.controls.size()));
 }
 
 // The smaller side is summed; for controls the sign turns.
@@ -304,10 +305,9 @@ void Range(const Strata& sorted, double* least, double* most) {
   *least = kInfinity;
   *most = -kInfinity;
   for (const StratumValues& stratum : sorted) {
-    *least = std::min(*least,
-                      stratum.treated.front() - stratum.controls.back());
-    *most =
-        std::max(*most, stratum.treated.back() - stratum.controls.front());
+    *least =
+        std::min(*least, stratum.treated.front() - stratum.controls.back());
+    *most = std::max(*most, stratum.treated.back() - stratum.controls.front());
   }
 }
 
@@ -359,10 +359,9 @@ double LargestPWithoutOneHost(const Strata& strata, double shift,
       largest = 1;
       return;
     }
-    const std::optional<double> exact =
-        UpperExactP(rest, s, kExactBudget / 10);
-    largest = std::max(largest, exact.has_value() ? *exact
-                                                  : UpperNormalP(rest, s));
+    const std::optional<double> exact = UpperExactP(rest, s, kExactBudget / 10);
+    largest =
+        std::max(largest, exact.has_value() ? *exact : UpperNormalP(rest, s));
   };
   for (size_t i = 0; i < sorted.size(); ++i) {
     without(i, true);
@@ -383,12 +382,10 @@ double SmallestStratifiedP(const Strata& strata) {
     cost += CostOf(stratum);
     combinations *= m * n + 1;
   }
-  const bool exact =
-      cost <= kExactBudget && combinations <= kExactCombinations;
-  return std::clamp(std::exp(-log_ways),
-                    exact ? std::numeric_limits<double>::min()
-                          : 1 / (kDraws + 1.0),
-                    1.0);
+  const bool exact = cost <= kExactBudget && combinations <= kExactCombinations;
+  return std::clamp(
+      std::exp(-log_ways),
+      exact ? std::numeric_limits<double>::min() : 1 / (kDraws + 1.0), 1.0);
 }
 
 Shift StratifiedShift(const Strata& strata, double tail) {

@@ -32,10 +32,10 @@ struct StratifiedTest {
   bool exact = true;
 };
 
-// kHigher: tests the hypothesis that treated hosts lie above controls by at most
-// `shift`, against that it is more. kLower: at least, and less. `seed` is used
-// only where there are too many labelings to count, from about 25 hosts on each
-// side.
+// kHigher: tests the hypothesis that treated hosts lie above controls by at
+// most `shift`, against that it is more. kLower: at least, and less. `seed` is
+// used only where there are too many labelings to count, from about 25 hosts on
+// each side.
 StratifiedTest TestStratified(const Strata& strata, double shift,
                               Direction direction, uint64_t seed);
 
@@ -47,8 +47,8 @@ double NormalP(const Strata& strata, double shift, Direction direction);
 double LargestPWithoutOneHost(const Strata& strata, double shift,
                               Direction direction);
 
-// The smallest one-sided p that strata of these sizes can give, without ties; at
-// least 1e-4 when it would be sampled.
+// The smallest one-sided p that strata of these sizes can give, without ties;
+// at least 1e-4 when it would be sampled.
 double SmallestStratifiedP(const Strata& strata);
 
 // How far treated hosts lie above controls: the weighted median of the

@@ -88,8 +88,7 @@ double BruteForceP(const Strata& strata) {
   for (const double a : outcomes[0]) {
     for (const double b : outcomes[1]) as_far += a + b >= observed - 1e-9;
   }
-  return as_far /
-         static_cast<double>(outcomes[0].size() * outcomes[1].size());
+  return as_far / static_cast<double>(outcomes[0].size() * outcomes[1].size());
 }
 
 TEST(StratifiedRankTestTest, TwoStrataEqualBruteForceWithTies) {
@@ -171,9 +170,9 @@ TEST(StratifiedShiftTest, OneStratumIsHodgesLehmann) {
 }
 
 TEST(StratifiedShiftTest, ShiftsExactlyWithTheData) {
-  Strata strata = {{{3, 5, 7, 11, 13, 17, 19, 23},
-                    {0, 1, 4, 9, 16, 25, 36, 49}},
-                   {{2, 2, 9, 30}, {1, 2, 8, 31, 40}}};
+  Strata strata = {
+      {{3, 5, 7, 11, 13, 17, 19, 23}, {0, 1, 4, 9, 16, 25, 36, 49}},
+      {{2, 2, 9, 30}, {1, 2, 8, 31, 40}}};
   const Shift before = StratifiedShift(strata, 0.05);
   for (StratumValues& stratum : strata) {
     for (double& x : stratum.treated) x += 8;
@@ -212,10 +211,9 @@ TEST(StratifiedRankTestTest, LeavingOutOneHostCanUndoASmallDifference) {
   const double without = LargestPWithoutOneHost(strata, 0, Direction::kHigher);
   EXPECT_GT(without, p);
   // By hand: without the highest treated host.
-  const double by_hand =
-      TestStratified({{Sequence(7, 4), Sequence(8, 0)}}, 0, Direction::kHigher,
-                     1)
-          .p_value;
+  const double by_hand = TestStratified({{Sequence(7, 4), Sequence(8, 0)}}, 0,
+                                        Direction::kHigher, 1)
+                             .p_value;
   EXPECT_GE(without, by_hand);
 }
 

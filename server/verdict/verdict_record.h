@@ -1,5 +1,5 @@
-// One verdict with all that it rests on: enough to recompute it, to doubt it and
-// to print it. NaN: no such number, never 0.
+// One verdict with all that it rests on: enough to recompute it, to doubt it
+// and to print it. NaN: no such number, never 0.
 #ifndef SWAPLOCK_SERVER_VERDICT_VERDICT_RECORD_H_
 #define SWAPLOCK_SERVER_VERDICT_VERDICT_RECORD_H_
 
@@ -25,8 +25,8 @@ inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 // others are shown beside them.
 enum class VerdictOutcome {
   kWaitsOver10ms,  // per operation
-  kRunnable,       // milliseconds of holds spent runnable off-CPU, per operation
-  kContended,      // per operation
+  kRunnable,   // milliseconds of holds spent runnable off-CPU, per operation
+  kContended,  // per operation
   kWaitsOver1ms,
   kWaitsOver100ms,
   kWaitsOver10msPerHour,  // what users feel when throughput changes
@@ -78,8 +78,8 @@ struct TopHost {
   std::string host_id;
   Arm arm = Arm::kTreated;
   double events_after = 0;
-  double share = 0;   // of its arm's events after
-  double ratio = 1;   // of its own rates, after over before
+  double share = 0;  // of its arm's events after
+  double ratio = 1;  // of its own rates, after over before
 };
 
 struct SequentialEvidence {

@@ -71,10 +71,11 @@ std::string SentenceOf(const VerdictRecord& r) {
                              r.kernel_new, Together(r), r.kernel_base,
                              Subject(r), EffectInWords(r));
     case VerdictKind::kMixed:
-      return absl::StrFormat("%s%s is neither better nor worse than %s for "
-                             "%s: %s; %s.",
-                             r.kernel_new, Together(r), r.kernel_base,
-                             Subject(r), r.reason, EffectInWords(r));
+      return absl::StrFormat(
+          "%s%s is neither better nor worse than %s for "
+          "%s: %s; %s.",
+          r.kernel_new, Together(r), r.kernel_base, Subject(r), r.reason,
+          EffectInWords(r));
     case VerdictKind::kSuspect:
       return absl::StrFormat("%s%s may differ from %s for %s: %s; %s.",
                              r.kernel_new, Together(r), r.kernel_base,
@@ -84,15 +85,15 @@ std::string SentenceOf(const VerdictRecord& r) {
                              r.kernel_new, r.kernel_base, Subject(r),
                              Phrase(r.outcome), r.reason);
     case VerdictKind::kDataQuality:
-      return absl::StrFormat("The data do not allow a verdict on %s against %s "
-                             "for %s, %s: %s.",
-                             r.kernel_new, r.kernel_base, Subject(r),
-                             Phrase(r.outcome), r.reason);
+      return absl::StrFormat(
+          "The data do not allow a verdict on %s against %s "
+          "for %s, %s: %s.",
+          r.kernel_new, r.kernel_base, Subject(r), Phrase(r.outcome), r.reason);
     default:
-      return absl::StrFormat("It is open whether %s differs from %s for %s, "
-                             "%s: %s.",
-                             r.kernel_new, r.kernel_base, Subject(r),
-                             Phrase(r.outcome), r.reason);
+      return absl::StrFormat(
+          "It is open whether %s differs from %s for %s, "
+          "%s: %s.",
+          r.kernel_new, r.kernel_base, Subject(r), Phrase(r.outcome), r.reason);
   }
 }
 

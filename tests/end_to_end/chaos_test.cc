@@ -1,6 +1,7 @@
 // Chaos: several agents and a server, and in each round some of them are
-// killed, stopped for a while, restarted, or their disk is full. After each
-// round the server's totals equal the sum of what the agents recorded.
+// killed, stopped for a while, restarted, measure without a server more than
+// the spool holds, or their disk is full. After each round the server's totals
+// equal the sum of what the agents recorded.
 //
 // All follows from a seed, which is printed; SWAPLOCK_SEED sets it. Where a
 // process is when something happens to it also depends on the machine.
@@ -40,13 +41,15 @@ int Rounds() {
 constexpr uint64_t kSpoolBytes = 64 << 10;
 constexpr uint64_t kAgentDiskBytes = 256 << 10;
 constexpr uint64_t kServerDiskBytes = 64 << 20;
-constexpr uint64_t kWindowsOfALife = 50;
+constexpr uint64_t kWindowsOfALife = 30;
+constexpr uint64_t kWindowsOfALifeAlone = 60;
 
 struct Host {
   std::string name;
   uint64_t epoch = 0;
   std::string life;
   std::unique_ptr<ChildProcess> agent;
+  bool alone = false;               // the agent was told of no server
   std::unique_ptr<SmallDisk> disk;  // none: its disk is never full
 
   bool Runs() const { return agent != nullptr && agent->Running(); }
@@ -83,7 +86,15 @@ class Chaos {
 
   void Round() {
     for (Host& host : hosts_) {
-      if (Draw(&random_, 5) != 0) StartAgent(&host, kWindowsOfALife);
+      const uint64_t kind = Draw(&random_, 8);
+      if (kind == 0) continue;
+      if (kind == 1) {
+        ++done_["lives without a server"];
+        StartAgent(&host, kWindowsOfALifeAlone, {"--server="});
+        host.alone = true;
+      } else {
+        StartAgent(&host, kWindowsOfALife);
+      }
     }
     for (uint64_t i = 1 + Draw(&random_, 5); i > 0; --i) {
       Pause();
@@ -109,7 +120,9 @@ class Chaos {
   // A random moment: the experiment itself, nothing is waited for.
   void Pause() { absl::SleepFor(absl::Microseconds(Draw(&random_, 150'000))); }
 
-  void StartAgent(Host* host, uint64_t windows) {
+  void StartAgent(Host* host, uint64_t windows,
+                  std::vector<std::string> flags = {}) {
+    host->alone = false;
     // Now and then a life repeats the one before: the same keys again.
     if (host->epoch == 0 || Draw(&random_, 5) != 0) {
       ++host->epoch;
@@ -117,8 +130,8 @@ class Chaos {
           bed_.Path(absl::StrCat(host->name, ".life", host->epoch, ".slk"));
       WriteLife(host->life, host->name, host->epoch, windows, &random_);
     }
-    host->agent = bed_.StartAgent(
-        host->life, {absl::StrCat("--spool_bytes=", kSpoolBytes)}, host->name);
+    flags.push_back(absl::StrCat("--spool_bytes=", kSpoolBytes));
+    host->agent = bed_.StartAgent(host->life, flags, host->name);
   }
 
   void Disturb() {
@@ -177,6 +190,7 @@ class Chaos {
     }
     for (Host& host : hosts_) {
       if (host.agent != nullptr) host.agent->Signal(SIGCONT);
+      if (host.alone) host.agent->Wait();
       // An agent that died left windows; the next one takes them along, also
       // when its disk is still full.
       if (!host.Runs()) StartAgent(&host, 1);

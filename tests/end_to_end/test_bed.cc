@@ -93,7 +93,7 @@ void TestBed::StartServer() {
   ASSERT_TRUE(server_->Running()) << "the server ended\n" << Logs();
 }
 
-std::unique_ptr<ChildProcess> TestBed::StartAgent(
+std::vector<std::string> TestBed::AgentWords(
     const std::string& replay, const std::vector<std::string>& more,
     const std::string& host) {
   hosts_.insert(host);
@@ -106,7 +106,14 @@ std::unique_ptr<ChildProcess> TestBed::StartAgent(
       "--backoff_cap=100ms",
       "--drain=60s"};
   words.insert(words.end(), more.begin(), more.end());
-  return std::make_unique<ChildProcess>(words, Path("agent.log"));
+  return words;
+}
+
+std::unique_ptr<ChildProcess> TestBed::StartAgent(
+    const std::string& replay, const std::vector<std::string>& more,
+    const std::string& host) {
+  return std::make_unique<ChildProcess>(AgentWords(replay, more, host),
+                                        Path("agent.log"));
 }
 
 absl::StatusOr<Totals> TestBed::Counted() const {

@@ -43,6 +43,11 @@ class TestBed {
   void StartServer();
   ChildProcess* server() { return server_.get(); }
 
+  // The command line of the next one.
+  std::vector<std::string> AgentWords(const std::string& replay,
+                                      const std::vector<std::string>& more,
+                                      const std::string& host);
+
   // Runs an agent that replays `replay`, records to "HOST.slk", keeps its spool
   // in "HOST.state" and sends to the server.
   std::unique_ptr<ChildProcess> StartAgent(

@@ -39,8 +39,7 @@ std::vector<double> HourlyRates(const std::vector<HostSeries>& series,
       std::binomial_distribution<uint64_t> here(left, 1.0 / (24 - hour));
       const uint64_t events = hour == 23 ? left : here(*random);
       left -= events;
-      rates.push_back(static_cast<double>(events) /
-                      (total.operations / 24));
+      rates.push_back(static_cast<double>(events) / (total.operations / 24));
     }
   }
   return rates;

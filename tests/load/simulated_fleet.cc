@@ -58,7 +58,8 @@ class Fleet {
   uint64_t Poisson(double mean) {
     if (mean < 1e-9) return 0;
     if (mean > 1e4) {
-      return static_cast<uint64_t>(std::lround(mean + std::sqrt(mean) * Normal()));
+      return static_cast<uint64_t>(
+          std::lround(mean + std::sqrt(mean) * Normal()));
     }
     return std::poisson_distribution<uint64_t>(mean)(random_);
   }
@@ -119,7 +120,8 @@ class Fleet {
     for (OperationCounts* counts : windows) {
       counts->measured = {LockModel::kMutex, WaitSight::kExact, true, true};
     }
-    std::gamma_distribution<double> burst(2.0, 0.5);
+    std::gamma_distribution<double> burst(scenario_.burst_shape,
+                                          1 / scenario_.burst_shape);
     const double rate = scenario_.mean_events /
                         (kWindowDays * kOperationsPerDay) * std::exp(log_rate);
     for (int day = 0; day < kSeriesDays; ++day) {
@@ -130,10 +132,9 @@ class Fleet {
       const double operations = kOperationsPerDay * own_exposure *
                                 (after ? drift * exposure : 1) *
                                 std::exp(0.1 * Normal());
-      // At worst, one operation in 50 waits as long.
       const double today =
-          std::min(0.02, rate * burst(random_) *
-                             (after ? std::exp(log_change) : 1));
+          std::min(scenario_.worst_rate,
+                   rate * burst(random_) * (after ? std::exp(log_change) : 1));
       const uint64_t events = Poisson(today * operations);
       if (series != nullptr) {
         series->events.push_back(static_cast<double>(events));
@@ -145,9 +146,9 @@ class Fleet {
       counts.waits_over_10ms += events;
       counts.episodes_over_10ms += events;
       counts.waits_over_100ms += events / 10;
-      // Contention is 20 times as frequent, with noise of its own.
-      counts.contended +=
-          Poisson(20 * today * operations * std::exp(0.3 * Normal()));
+      // Contention is much more frequent, with noise of its own.
+      counts.contended += Poisson(0.25 / scenario_.worst_rate * today *
+                                  operations * std::exp(0.3 * Normal()));
       counts.waits_over_1ms += 3 * events;
       const auto runnable_ms =
           static_cast<double>(events) * 20 * std::exp(0.3 * Normal());

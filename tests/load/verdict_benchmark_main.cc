@@ -21,9 +21,9 @@ void Measure(const char* name, double ratio, int waves) {
   const RolloutVerdicts verdicts = JudgeRollout(fleet.rollout, RolloutRules());
   const double seconds =
       static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  absl::PrintF("%-28s %6d hosts %3d hypotheses %2d waves  %6.2f s of CPU time\n", name,
-               fleet.rollout.hosts.size(), verdicts.verdicts[0].family, waves,
-               seconds);
+  absl::PrintF(
+      "%-28s %6d hosts %3d hypotheses %2d waves  %6.2f s of CPU time\n", name,
+      fleet.rollout.hosts.size(), verdicts.verdicts[0].family, waves, seconds);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ std::string Share(uint64_t count, uint64_t trials) {
   const Interval interval = BinomialInterval(count, trials, 0.95);
   return absl::StrFormat(
       "%.3f (%.3f-%.3f)",
-      static_cast<double>(count) / static_cast<double>(trials),
-      interval.lower, interval.upper);
+      static_cast<double>(count) / static_cast<double>(trials), interval.lower,
+      interval.upper);
 }
 
 void PrintTable(const char* title, const std::vector<Scenario>& scenarios,

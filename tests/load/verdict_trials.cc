@@ -42,9 +42,8 @@ class Counter {
     RolloutRules rules;
     const RolloutVerdicts verdicts = JudgeRollout(rollout, rules);
     const VerdictRecord& first = First(verdicts);
-    trials_->every_look +=
-        (effect_ < 0 ? first.sequential.p_better : first.sequential.p_worse) <=
-        0.05;
+    trials_->every_look += (effect_ < 0 ? first.sequential.p_better
+                                        : first.sequential.p_worse) <= 0.05;
     bool flagged = false;
     bool alarm = false;
     bool refused = false;
@@ -68,8 +67,7 @@ class Counter {
       rules.margin = 1;
       const RolloutVerdicts plain = JudgeRollout(rollout, rules);
       const VerdictRecord& record = First(plain);
-      trials_->fixed_look +=
-          std::min(record.p_worse, record.p_better) <= 0.025;
+      trials_->fixed_look += std::min(record.p_worse, record.p_better) <= 0.025;
     }
   }
 
