@@ -28,11 +28,11 @@ done
 
 paragraph <<'END'
 Reproduces: 6.12 holds its stream with preemption off, so no hold has a
-runnable part and nobody waits for a holder that does not run; what is slow there is
-the emulator. From 6.18 on the stream is a mutex, holders are preempted, and reads
-at nice -19 wait for them: worse, and the cause named is the runnable part. 6.12
-has no lazy preemption, so its voluntary mode stands against lazy. Cannot: the
-ratio as such. A wait behind a preempted holder is made of scheduler slices and
-may be compared; the base, reads of a fraction of a millisecond, is emulated
-decompression.
+runnable part and nobody waits for a holder that does not run. From 6.18 on the
+stream is a mutex, holders are preempted, and reads at nice -19 wait for them: worse
+under full and under lazy preemption, and the cause named is the runnable part.
+7.3 is like 6.18. 6.12 has no lazy preemption, so its voluntary mode stands
+against lazy. Cannot: the ratio as such. A wait behind a preempted holder is
+made of scheduler slices and may be compared; what it is compared with, reads of a
+fraction of a millisecond, is emulated decompression.
 END

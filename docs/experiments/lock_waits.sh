@@ -25,7 +25,7 @@ paragraph <<'END'
 The quantities of the mail on Android: contended, total and longest wait, and
 the shares of shared and exclusive acquisitions, by role, from the records of the
 two other experiments. Pins of objects are not locks in these kernels (the edits
-are of the second version of the series), so there is no row for them. The
-sizes are the emulator's; that the read rows' contention with writes goes away and
-which codec shares is not.
+are of the second version of the series), so there is no row for them. How
+large they are is the emulator's; that reads no longer wait for writes, and which
+codec shares, is not.
 END

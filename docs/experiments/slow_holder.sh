@@ -23,8 +23,8 @@ show compare --lkml "$(of plain)" -- "$(of delayed)"
 paragraph <<'END'
 The first worker, wherever it is, is moved to a CPU that a real-time task keeps
 busy for 100 ms, some times a second; if it holds the stream of its first CPU then,
-it goes on holding it. So holds of about 100 ms, all runnable, must appear and be
-found, and do so on a kernel that can preempt a holder; on 6.12 the worker is
-moved only after it has let go. The delays themselves are measured as
-injected_delay.
+it goes on holding it. So as many holds of 100 ms, all of it runnable, must appear
+as injected_delay counts, less those that found it outside the lock, and reads
+must wait for them. They do. A kernel that cannot preempt a holder, as 6.12,
+moves the worker after it has let go and shows none: not in this result.
 END

@@ -23,10 +23,12 @@ show compare --lkml "$(of plain)" -- "$(of again)"
 
 paragraph <<'END'
 Reproduces: in the plain kernel a reader at nice -19 finds the stream held by
-a writer at nice 19 that a hog at nice 0 has preempted; the wait is seconds and the
-hold runnable. With streams of their own, reads no longer meet writers. The
-second pair, the same kernel in another boot, shows what chance and the
-machine's other work do. Cannot: throughput. The mail's readers never pause and
-its 207k -> 1,150k reads a second are those of 24 real CPUs; here readers pause
-for 1 ms, so that two emulated CPUs are shared at all.
+a writer at nice 19 that a hog at nice 0 has preempted; waits are of hundreds of
+milliseconds, and the holds runnable. With streams of their own, reads meet no
+writer, and none of them waits. The second pair, the same kernel in another boot,
+shows no difference; it does when the machine is otherwise idle. With other
+builds and guests beside it, two boots of one kernel differed by a factor of 2.5 in
+reads a second, and the comparison said so. Cannot: throughput. The mail's
+readers never pause, and its 207k -> 1,150k reads a second are those of 24 real
+CPUs; here readers pause for 1 ms, so that two emulated CPUs are shared at all.
 END

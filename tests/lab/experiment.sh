@@ -74,7 +74,7 @@ heading() { printf '\n-- %s\n\n' "$*" >>"$text"; }
 
 show() {  # SWAPLOCK-ARGUMENT...; compare exits with 1 only if asked to
   local shown=("$@")
-  echo "$ swaplock ${shown[*]//$records\//}" >>"$text"
+  fold -s -w 72 <<<"$ swaplock ${shown[*]//$records\//}" >>"$text"
   "$bin/swaplock" "$@" >>"$text" 2>&1 || die "swaplock $1 failed: $(tail -n 3 "$text")"
   echo >>"$text"
 }
@@ -83,8 +83,8 @@ show() {  # SWAPLOCK-ARGUMENT...; compare exits with 1 only if asked to
 paragraph() {
   {
     printf -- '-- kernels, and when it was recorded on them\n\n%s\n-- what this shows, and what it cannot\n\n' \
-      "$(sort -u <<<"$kernels" | sed '/^$/d')"$'\n'
-    cat
+      "$(sort -u <<<"$kernels" | sed '/^$/d' | fold -s -w 72)"$'\n'
+    fmt -w 72
   } >>"$text"
   sed -i 's/[[:space:]]*$//' "$text"
   cp "$text" "$result"
