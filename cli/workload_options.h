@@ -29,8 +29,8 @@ struct WorkloadOptions {
   // nice -19 leave nobody else a CPU to be preempted on.
   absl::Duration pause = absl::Milliseconds(1);
   uint64_t seed = 1;
-  double ratio = 2;  // of a page's size to what is random in it
-  int mib = 0;       // zswap: each task's buffer; zram: the device. 0: 16
+  double ratio = 2;   // of a page's size to what is random in it
+  int mib = 0;        // zswap: each task's buffer; zram: the device. 0: 16
   std::string codec;  // "": as the kernel has it
   // Above 0: from time to time the first worker is moved to a CPU that a
   // real-time task keeps busy so long, wherever it is: a positive control.
