@@ -57,7 +57,7 @@ CertificateRequest ClientRequest(std::vector<std::string> uris) {
 
 TestAuthority::TestAuthority() : maker_(NewMaker()) {}
 
-KeyPair TestAuthority::Issue(CertificateRequest request) const {
+KeyPair TestAuthority::Issue(const CertificateRequest& request) const {
   auto pair = maker_.Issue(request);
   EXPECT_TRUE(pair.ok()) << pair.status();
   return *std::move(pair);

@@ -28,7 +28,7 @@ class TestAuthority {
   KeyPair Host(const std::string& id) const;
   KeyPair Reader(const std::string& name) const;
   KeyPair Server() const;  // of 127.0.0.1
-  KeyPair Issue(CertificateRequest request) const;
+  KeyPair Issue(const CertificateRequest& request) const;
 
  private:
   CertificateMaker maker_;
