@@ -32,8 +32,7 @@ TEST(RunTest, ResultSurvivesItsJson) {
 
 TEST(RunTest, TextThatIsNoResultIsRefused) {
   for (const char* text : {"", "{", "[]", "{\"unknown\": 1}",
-                           "{\"measurements\":[{\"latency\":"
-                           "{\"count\":\"1\"}}]}"}) {
+                           R"({"measurements":[{"latency":{"count":"1"}}]})"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseResultJson(text).status()))
         << text;
   }

@@ -80,7 +80,7 @@ bool IsNameText(absl::string_view text) {
 }
 
 absl::Status AddName(int type, absl::string_view text, GENERAL_NAMES* names) {
-  const absl::Status bad = absl::InvalidArgumentError(absl::StrCat(
+  absl::Status bad = absl::InvalidArgumentError(absl::StrCat(
       "\"", absl::CHexEscape(text), "\" cannot be a name in a certificate"));
   if (!IsNameText(text)) return bad;
   const std::string value(text);
