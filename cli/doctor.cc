@@ -1,12 +1,12 @@
-#include "agent/doctor.h"
+#include "agent/doctor/doctor.h"
 
 #include <cstdio>
 #include <string>
 
 #include "absl/flags/flag.h"
 #include "absl/status/statusor.h"
-#include "agent/doctor_reading.h"
-#include "agent/doctor_report.h"
+#include "agent/doctor/doctor_reading.h"
+#include "agent/doctor/doctor_report.h"
 #include "cli/subcommands.h"
 
 namespace swaplock {

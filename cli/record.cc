@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "agent/bpf_source.h"
+#include "agent/capture/bpf_source.h"
 #include "agent/cut_event.h"
 #include "agent/identity.h"
 #include "agent/privileges.h"

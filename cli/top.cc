@@ -12,9 +12,9 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "cli/fleet_text.h"
 #include "cli/line_width.h"
-#include "cli/server_flags.h"
+#include "cli/query/fleet_text.h"
+#include "cli/query/server_flags.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
 

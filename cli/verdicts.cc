@@ -4,9 +4,9 @@
 #include <string>
 
 #include "absl/flags/flag.h"
-#include "cli/server_flags.h"
+#include "cli/query/server_flags.h"
+#include "cli/query/verdict_text.h"
 #include "cli/subcommands.h"
-#include "cli/verdict_text.h"
 #include "common/command_line.h"
 
 namespace swaplock {

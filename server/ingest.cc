@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "common/log.h"
 #include "common/window.h"
-#include "server/admit.h"
+#include "server/admission/admit.h"
 
 namespace swaplock {
 namespace {

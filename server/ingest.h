@@ -11,10 +11,10 @@
 
 #include "common/clock.h"
 #include "proto/fleet.grpc.pb.h"
-#include "server/access.h"
-#include "server/admission.h"
-#include "server/fleet.h"
-#include "server/writer.h"
+#include "server/admission/access.h"
+#include "server/admission/admission.h"
+#include "server/fleet/fleet.h"
+#include "server/ledger/writer.h"
 
 namespace swaplock {
 

@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "proto/query.grpc.pb.h"
-#include "server/access.h"
-#include "server/fleet.h"
+#include "server/admission/access.h"
+#include "server/fleet/fleet.h"
 
 namespace swaplock {
 

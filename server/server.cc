@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
-#include "server/cardinality.h"
-#include "server/page.h"
+#include "server/admission/cardinality.h"
+#include "server/web/page.h"
 
 namespace swaplock {
 namespace {

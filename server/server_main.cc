@@ -20,10 +20,10 @@
 #include "common/log.h"
 #include "common/spiffe_id.h"
 #include "common/version.h"
+#include "server/ledger/sqlite_ledger.h"
+#include "server/ledger/sqlite_upkeep.h"
 #include "server/listen_address.h"
 #include "server/server.h"
-#include "server/sqlite_ledger.h"
-#include "server/sqlite_upkeep.h"
 
 ABSL_FLAG(std::string, data_dir, "",
           "Directory of the ledger; made if it is not there. Required.");

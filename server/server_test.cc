@@ -29,7 +29,7 @@
 #include "common/window.h"
 #include "proto/fleet.grpc.pb.h"
 #include "proto/query.grpc.pb.h"
-#include "server/sqlite_ledger.h"
+#include "server/ledger/sqlite_ledger.h"
 
 namespace swaplock {
 namespace {

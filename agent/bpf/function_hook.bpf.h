@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Programs on kernel functions, each from one body: NAME by a trampoline
- * (fentry or fexit) and NAME_k by a kprobe or kretprobe. agent/hook_rows.cc
- * says which is loaded, and on what.
+ * (fentry or fexit) and NAME_k by a kprobe or kretprobe.
+ * agent/capture/hook_rows.cc says which is loaded, and on what.
  *
  * A body gets the context, for stacks, and one number: the function's first
  * argument on entry, nothing on exit, where kretprobes have none.

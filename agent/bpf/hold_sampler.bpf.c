@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Every hook of the agent. agent/hook_rows.cc says which of them go where on
- * the running kernel; the agent loads only those. Function programs have no
- * target here: it is set before loading.
+/* Every hook of the agent. agent/capture/hook_rows.cc says which of them go
+ * where on the running kernel; the agent loads only those. Function programs
+ * have no target here: it is set before loading.
  */
 #include "agent/bpf/owner_probe.bpf.h"
 #include "agent/bpf/zram_hooks.bpf.h"

@@ -6,12 +6,12 @@ source tests/dashboards/tools.sh
 require_tools jq
 
 in_sources() {
-  grep -ohE '"(swaplock|process)_[a-z0-9_]+"' server/metric_names.h \
-    server/process_metrics.cc | tr -d '"' | sort -u
+  grep -ohE '"(swaplock|process)_[a-z0-9_]+"' server/metrics/metric_names.h \
+    server/metrics/process_metrics.cc | tr -d '"' | sort -u
 }
 in_document() { documented_metrics | cut -d' ' -f1; }
 
-[[ -n "$(in_sources)" ]] || fail "no names found in server/metric_names.h"
+[[ -n "$(in_sources)" ]] || fail "no names found in server/metrics/metric_names.h"
 [[ "$(in_document | sort | uniq -d)" == "" ]] ||
   fail "docs/METRICS.md lists twice: $(in_document | sort | uniq -d)"
 while read -r name; do

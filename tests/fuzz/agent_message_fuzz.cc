@@ -8,7 +8,7 @@
 #include "common/plain_text.h"
 #include "common/window.h"
 #include "proto/fleet.pb.h"
-#include "server/admit.h"
+#include "server/admission/admit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace swaplock;  // NOLINT(google-build-using-namespace)

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "agent/spool.h"
-#include "agent/spool_disk.h"
+#include "agent/delivery/spool.h"
+#include "agent/delivery/spool_disk.h"
 #include "common/testing.h"
 
 namespace {

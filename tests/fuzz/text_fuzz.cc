@@ -7,9 +7,9 @@
 
 #include "common/plain_text.h"
 #include "common/spiffe_id.h"
-#include "server/http_query.h"
+#include "server/admission/token_file.h"
 #include "server/listen_address.h"
-#include "server/token_file.h"
+#include "server/web/http_query.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace swaplock;  // NOLINT(google-build-using-namespace)

@@ -11,9 +11,9 @@
 #include "absl/strings/string_view.h"
 #include "common/window.h"
 #include "common/window_table.h"
-#include "server/admit.h"
-#include "server/cardinality.h"
-#include "server/fleet_state.h"
+#include "server/admission/admit.h"
+#include "server/admission/cardinality.h"
+#include "server/fleet/fleet_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace swaplock;  // NOLINT(google-build-using-namespace)

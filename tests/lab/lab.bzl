@@ -47,7 +47,7 @@ def capture_test(name, kernel, workload, preempt = "-", tier = "all", expect = [
         data = [
             ":hold_oracle_main",
             ":zswap_pageout",
-            "//agent:kernel_symbols_main",
+            "//agent/capture:kernel_symbols_main",
             "//server:swaplock-server",
         ],
     )

@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "common/secret_file.h"
 #include "common/testing.h"
-#include "server/sqlite_ledger.h"
+#include "server/ledger/sqlite_ledger.h"
 #include "tests/security/site.h"
 
 namespace swaplock {

@@ -14,7 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/fleet_text.h"
+#include "cli/query/fleet_text.h"
 #include "common/log.h"
 #include "common/plain_text.h"
 #include "common/testing.h"

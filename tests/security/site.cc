@@ -17,7 +17,7 @@
 #include "common/spiffe_id.h"
 #include "common/testing.h"
 #include "proto/query.grpc.pb.h"
-#include "server/sqlite_ledger.h"
+#include "server/ledger/sqlite_ledger.h"
 
 namespace swaplock {
 namespace {

@@ -3,7 +3,7 @@
 #
 # For scripts that run in a guest; sourced. Counts calls by kprobe events and
 # histograms, which know nothing of BPF, and collects failures. /run/symbols is
-# what //agent:kernel_symbols_main printed.
+# what //agent/capture:kernel_symbols_main printed.
 
 events=/sys/kernel/tracing/events/lab
 failures=0

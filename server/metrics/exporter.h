@@ -1,0 +1,41 @@
+// What /metrics shows, made from the fleet's state at each scrape: nothing is
+// mirrored into counters of its own, so nothing can drift.
+#ifndef SWAPLOCK_SERVER_METRICS_EXPORTER_H_
+#define SWAPLOCK_SERVER_METRICS_EXPORTER_H_
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "server/fleet/fleet.h"
+
+namespace swaplock {
+
+// All families but process_*; in the order of metric_names.h. Families without
+// a series are left out.
+std::vector<prometheus::MetricFamily> RenderMetrics(
+    const FleetSnapshot& snapshot, absl::Time now);
+
+// Thread-safe. `fleet` outlives it.
+class Exporter : public prometheus::Collectable {
+ public:
+  Exporter(const Fleet* fleet, Clock clock)
+      : fleet_(fleet), clock_(std::move(clock)) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+  // The same in the text format.
+  std::string Text() const;
+
+ private:
+  const Fleet* const fleet_;
+  const Clock clock_;
+};
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_SERVER_METRICS_EXPORTER_H_
