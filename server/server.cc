@@ -12,7 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "server/admission/cardinality.h"
-#include "server/web/page.h"
+#include "server/web/http_query.h"
+#include "server/web/routes.h"
 
 namespace swaplock {
 namespace {
@@ -55,13 +56,6 @@ void BoundConnections(const ServerOptions& options,
   builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
   grpc::ResourceQuota quota("swaplock-server");
   builder->SetResourceQuota(quota.Resize(QuotaBytes(options.accept)));
-}
-
-// "" when it was not given.
-std::string ValueOf(const std::map<std::string, std::string>& query,
-                    const std::string& name) {
-  const auto it = query.find(name);
-  return it == query.end() ? "" : it->second;
 }
 
 HttpReply Json(std::string body) {
@@ -144,7 +138,7 @@ std::string Server::Metrics() {
 std::map<std::string, HttpServer::Page> Server::HttpPages() {
   using Query = std::map<std::string, std::string>;
   const auto now = options_.clock.wall;
-  std::map<std::string, HttpServer::Page> pages;
+  std::map<std::string, HttpServer::Page> pages = PagesOf(&fleet_, now);
   pages["/metrics"] = [this](const Query&) {
     return HttpReply{200, "text/plain; version=0.0.4; charset=utf-8",
                      Metrics()};
@@ -171,18 +165,6 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
   };
   pages["/api/v1/verdicts"] = [this](const Query&) {
     return Json(VerdictsJson(fleet_.Snapshot()));
-  };
-  pages["/host"] = [this, now](const Query& query) {
-    const std::string page =
-        RenderHostPage(fleet_.Snapshot(), now(), ValueOf(query, "id"));
-    if (page.empty()) {
-      return HttpReply{404, "text/plain; charset=utf-8", "no such host\n"};
-    }
-    return HttpReply{200, "text/html; charset=utf-8", page};
-  };
-  pages["/"] = [this, now](const Query&) {
-    return HttpReply{200, "text/html; charset=utf-8",
-                     RenderPage(fleet_.Snapshot(), now())};
   };
   return pages;
 }

@@ -11,16 +11,17 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 command -v npm >/dev/null || { echo "there is no npm"; exit 77; }
 
-# Sources, and the folder that `npm run build` fills, seen from the sources.
+# Sources, and what `npm run build` writes, seen from the sources.
 outputs=(
   "dashboards/src ../grafana"
+  "server/web/src ../assets/charts.js ../assets/charts.licenses.txt"
 )
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/swaplock-npm.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 status=0
 for entry in "${outputs[@]}"; do
-  read -r source output <<<"$entry"
+  read -r source written <<<"$entry"
   mkdir -p "$work/$source"
   git ls-files -z -- "$source" | xargs -0 cp --parents -t "$work"
   if ! npm --prefix "$work/$source" ci --no-audit --no-fund --ignore-scripts \
@@ -33,7 +34,9 @@ for entry in "${outputs[@]}"; do
   fi
   (cd "$work/$source" && npm run build) >"$work/log" 2>&1 ||
     { cat "$work/log"; status=1; continue; }
-  diff -r "$source/$output" "$work/$source/$output" ||
-    { echo "$source: run npm ci && npm run build there"; status=1; }
+  for output in $written; do
+    diff -rq "$source/$output" "$work/$source/$output" ||
+      { echo "$source: run npm ci && npm run build there"; status=1; }
+  done
 done
 exit "$status"

@@ -11,23 +11,29 @@
 namespace swaplock {
 namespace {
 
-constexpr size_t kMaxRows = 50;
 // Text of more bytes may take several lines.
 constexpr size_t kLongText = 80;
 
-constexpr char kStyle[] = R"html(<style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5em; color: #1a1a1a; }
-table { border-collapse: collapse; margin: 0 0 1.5em; }
-th, td { padding: .25em .7em; border-bottom: 1px solid #ccc; text-align: left;
-  vertical-align: top; white-space: nowrap; }
-.long, th { white-space: normal; }
-div { overflow-x: auto; }
-h2 { margin: 1em 0 .4em; font-size: 1.15em; }
-pre { margin: .3em 0; font-size: .85em; white-space: pre-wrap;
-  width: 34em; }
-summary { cursor: pointer; }
-</style>
-)html";
+struct Place {
+  const char* path;
+  const char* name;
+};
+
+// Where each page leads, in order.
+constexpr Place kPlaces[] = {
+    {"/", "Fleet"},      {"/kernels", "Kernels"},   {"/verdicts", "Verdicts"},
+    {"/holds", "Holds"}, {"/coverage", "Coverage"}, {"/pipeline", "Pipeline"},
+};
+
+std::string Navigation(absl::string_view path) {
+  std::string out = "<nav aria-label=\"Pages\">";
+  for (const Place& place : kPlaces) {
+    absl::StrAppend(&out, "<a href=\"", place.path, "\"",
+                    path == place.path ? " aria-current=\"page\"" : "", ">",
+                    place.name, "</a>");
+  }
+  return absl::StrCat(out, "</nav>\n");
+}
 
 std::string CellHtml(const HtmlCell& cell) {
   std::string text = EscapeHtml(cell.text);
@@ -50,29 +56,51 @@ std::string EscapeHtml(absl::string_view text) {
                                     {"'", "&#39;"}});
 }
 
-std::string HtmlHead(absl::string_view title) {
+std::string HtmlHead(absl::string_view title, absl::string_view path) {
   const std::string escaped = EscapeHtml(title);
   return absl::StrCat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>",
-      escaped, "</title>\n", kStyle, "</head>\n<body>\n<h1>", escaped,
-      "</h1>\n");
+      escaped, title == "swaplock" ? "" : " - swaplock",
+      "</title>\n<link rel=\"icon\" href=\"data:,\">\n"
+      "<link rel=\"stylesheet\" href=\"/assets/page.css\">\n"
+      "<script defer src=\"/assets/charts.js\"></script>\n</head>\n<body>\n"
+      "<a class=\"skip\" href=\"#main\">To the content</a>\n",
+      Navigation(path), "<main id=\"main\">\n<h1>", escaped, "</h1>\n");
 }
 
-std::string HtmlEnd() { return "</body>\n</html>\n"; }
+std::string HtmlEnd() { return "</main>\n</body>\n</html>\n"; }
+
+std::string HtmlTiles(const std::vector<HtmlTile>& tiles) {
+  std::string out = "<dl class=\"tiles\">";
+  for (const HtmlTile& tile : tiles) {
+    absl::StrAppend(&out, "<div",
+                    tile.mood.empty() ? "" : " class=\"" + tile.mood + "\"",
+                    "><dt>", EscapeHtml(tile.name), "</dt><dd>",
+                    EscapeHtml(tile.value), "</dd></div>");
+  }
+  return absl::StrCat(out, "</dl>\n");
+}
+
+std::string HtmlNote(absl::string_view text) {
+  return absl::StrCat("<p class=\"note\">", EscapeHtml(text), "</p>\n");
+}
 
 std::string Html(const HtmlTable& table) {
   std::string out = absl::StrCat("<h2>", EscapeHtml(table.title), "</h2>\n");
   if (table.rows.empty()) {
     return absl::StrCat(out, "<p>", EscapeHtml(table.if_empty), "</p>\n");
   }
-  absl::StrAppend(&out, "<div><table>\n<thead><tr>");
+  absl::StrAppend(
+      &out,
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
+      EscapeHtml(table.title), "\"><table>\n<thead><tr>");
   for (const std::string& column : table.columns) {
     absl::StrAppend(&out, "<th scope=\"col\">", EscapeHtml(column), "</th>");
   }
   absl::StrAppend(&out, "</tr></thead>\n<tbody>\n");
-  for (size_t i = 0; i < std::min(table.rows.size(), kMaxRows); ++i) {
+  for (size_t i = 0; i < std::min(table.rows.size(), table.most_rows); ++i) {
     absl::StrAppend(&out, "<tr>");
     for (const HtmlCell& cell : table.rows[i]) {
       absl::StrAppend(
@@ -82,16 +110,16 @@ std::string Html(const HtmlTable& table) {
     absl::StrAppend(&out, "</tr>\n");
   }
   absl::StrAppend(&out, "</tbody>\n</table></div>\n");
-  if (table.rows.size() > kMaxRows) {
-    absl::StrAppend(&out, "<p>and ", table.rows.size() - kMaxRows,
+  if (table.rows.size() > table.most_rows) {
+    absl::StrAppend(&out, "<p>and ", table.rows.size() - table.most_rows,
                     " more</p>\n");
   }
   return out;
 }
 
-std::string HostLink(absl::string_view host_id) {
-  std::string out = "/host?id=";
-  for (const char c : host_id) {
+std::string EscapeQuery(absl::string_view text) {
+  std::string out;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (absl::ascii_isalnum(byte) || c == '-' || c == '.' || c == '_') {
       out.push_back(c);
@@ -100,6 +128,10 @@ std::string HostLink(absl::string_view host_id) {
     }
   }
   return out;
+}
+
+std::string HostLink(absl::string_view host_id) {
+  return absl::StrCat("/host?id=", EscapeQuery(host_id));
 }
 
 }  // namespace swaplock

@@ -1,8 +1,9 @@
-// The few pieces of HTML that the pages are made of: no scripts, and no
-// requests to anywhere else. Text is escaped here and nowhere else.
+// The few pieces of HTML that the pages are made of. Nothing is requested from
+// anywhere else. Text is escaped here and nowhere else.
 #ifndef SWAPLOCK_SERVER_WEB_HTML_H_
 #define SWAPLOCK_SERVER_WEB_HTML_H_
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +15,9 @@ namespace swaplock {
 // `text` with & < > " ' as character references.
 std::string EscapeHtml(absl::string_view text);
 
-// From <!DOCTYPE> to the heading, which is the title too.
-std::string HtmlHead(absl::string_view title);
+// From <!DOCTYPE> to the heading, which is the title too. `path` is the page's:
+// navigation marks it, or the one it belongs to.
+std::string HtmlHead(absl::string_view title, absl::string_view path = "");
 std::string HtmlEnd();
 
 struct HtmlCell {
@@ -35,10 +37,25 @@ struct HtmlTable {
   std::vector<std::string> columns;
   std::vector<std::vector<HtmlCell>> rows;
   std::string if_empty = "Nothing yet.";
+  size_t most_rows = 50;
 };
 
-// With its title as a heading, and no more than the first 50 of its rows.
+// With its title as a heading, and no more than the first `most_rows`.
 std::string Html(const HtmlTable& table);
+
+// A number with its name, for HtmlTiles.
+struct HtmlTile {
+  std::string name;
+  std::string value;
+  std::string mood = "";  // "good", "bad" or neither
+};
+std::string HtmlTiles(const std::vector<HtmlTile>& tiles);
+
+// A paragraph that explains.
+std::string HtmlNote(absl::string_view text);
+
+// As the value of a URL's parameter.
+std::string EscapeQuery(absl::string_view text);
 
 // "/host?id=..." for any id.
 std::string HostLink(absl::string_view host_id);

@@ -31,4 +31,10 @@ std::map<std::string, std::string> ParseQuery(absl::string_view query) {
   return out;
 }
 
+std::string ValueOf(const std::map<std::string, std::string>& query,
+                    const std::string& name) {
+  const auto it = query.find(name);
+  return it == query.end() ? "" : it->second;
+}
+
 }  // namespace swaplock

@@ -14,6 +14,10 @@ namespace swaplock {
 // last value counts; a name without a = has an empty one.
 std::map<std::string, std::string> ParseQuery(absl::string_view query);
 
+// The value of `name`, empty without it.
+std::string ValueOf(const std::map<std::string, std::string>& query,
+                    const std::string& name);
+
 }  // namespace swaplock
 
 #endif  // SWAPLOCK_SERVER_WEB_HTTP_QUERY_H_

@@ -67,10 +67,16 @@ int HttpServer::Answer(mg_connection* connection, void* server) {
       reply.status == 401 ? "\r\nWWW-Authenticate: Basic realm=\"swaplock\""
                           : "",
       "\r\nContent-Type: ", reply.content_type,
-      "\r\nContent-Length: ", reply.body.size(),
-      "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff"
-      "\r\nContent-Security-Policy: default-src 'none'; "
-      "style-src 'unsafe-inline'\r\nConnection: close\r\n\r\n");
+      "\r\nContent-Length: ", reply.body.size(), "\r\nCache-Control: ",
+      reply.max_age > absl::ZeroDuration()
+          ? absl::StrCat("max-age=", absl::ToInt64Seconds(reply.max_age))
+          : "no-store",
+      "\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin"
+      // Charts set styles of their own elements.
+      "\r\nContent-Security-Policy: default-src 'none'; script-src 'self'; "
+      "style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; "
+      "form-action 'none'; frame-ancestors 'none'"
+      "\r\nConnection: close\r\n\r\n");
   mg_write(connection, header.data(), header.size());
   if (!head) mg_write(connection, reply.body.data(), reply.body.size());
   return reply.status;

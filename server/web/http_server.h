@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 struct mg_connection;
 struct mg_context;
@@ -21,6 +22,8 @@ struct HttpReply {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
+  // That others may keep it for; zero: not at all.
+  absl::Duration max_age = absl::ZeroDuration();
 };
 
 class HttpServer {

@@ -1,4 +1,4 @@
-#include "server/web/page.h"
+#include "server/web/pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,8 +28,12 @@ FleetSnapshot SnapshotOf(const std::vector<Window>& windows) {
   return snapshot;
 }
 
-std::string Page(const Window& window) {
-  return RenderPage(SnapshotOf({window}), EndOf(window));
+// All that there is of the window's first operation, and of its holds.
+std::string Page(const Window& window, const std::string& operation = "") {
+  const FleetSnapshot snapshot = SnapshotOf({window});
+  return absl::StrCat(KernelsPage(snapshot, EndOf(window), {{"op", operation}}),
+                      HoldsPage(snapshot, EndOf(window)),
+                      FleetPage(snapshot, EndOf(window)));
 }
 
 // The cells of a row, as the page has them.
@@ -55,7 +59,7 @@ TEST(PageTest, AnOperationWithoutALockIsLockFree) {
   Cell load = LoadCell(LockModel::kNone);
   load.latency.Add(5'000);
   window.cells.push_back(load);
-  const std::string page = Page(window);
+  const std::string page = Page(window, "zswap load");
   EXPECT_THAT(page, HasSubstr("<h2>Operations, from entry to exit</h2>"));
   EXPECT_THAT(page,
               HasSubstr(Row({"6.18.15", "lazy", "zswap load", "lock-free", "",
@@ -66,8 +70,9 @@ TEST(PageTest, OperationsAreThereOnlyWhereTheyAreMeasured) {
   Window window = MakeWindow("a", 1);
   EXPECT_THAT(Page(window), Not(HasSubstr("<h2>Operations")));
   window.cells.push_back(LoadCell(LockModel::kUnspecified));
-  EXPECT_THAT(Page(window), HasSubstr(Row({"zswap load", "not known", "", "0",
-                                           "-", "-", "-", "0", "0", "0"})));
+  EXPECT_THAT(Page(window, "zswap load"),
+              HasSubstr(Row({"zswap load", "not known", "", "0", "-", "-", "-",
+                             "0", "0", "0"})));
 }
 
 TEST(PageTest, ShowsWhatTheRunnablePartIsMadeOf) {
@@ -88,11 +93,11 @@ TEST(PageTest, HoldsInProgressAreShownUntilTheirHostIsSilent) {
   hold.comm = "stuck";
   window.holds_in_progress.push_back(hold);
   const FleetSnapshot snapshot = SnapshotOf({window});
-  const std::string now = RenderPage(snapshot, EndOf(window));
+  const std::string now = HoldsPage(snapshot, EndOf(window));
   EXPECT_THAT(now, HasSubstr("<td>stuck[0] other nice 0</td>"));
   EXPECT_THAT(now, HasSubstr("<td>now</td>"));
   const std::string later =
-      RenderPage(snapshot, EndOf(window) + absl::Minutes(1));
+      HoldsPage(snapshot, EndOf(window) + absl::Minutes(1));
   EXPECT_THAT(later, Not(HasSubstr("stuck")));
   EXPECT_THAT(later, HasSubstr("None: no host said"));
 }
@@ -119,7 +124,60 @@ TEST(PageTest, AHoldOpensOnItsExplanation) {
 TEST(PageTest, PartsThatATierCannotTellAreNotMeasured) {
   Window window = MakeWindow("a", 1);
   window.cells[0].hold_tier = Tier::kOwnerProbe;
-  EXPECT_THAT(Page(window), HasSubstr(Row({"12 ms", "-", "10 ms", "0", "-"})));
+  EXPECT_THAT(Page(window),
+              HasSubstr("12 ms</a></td>" + Row({"-", "10 ms", "0", "-"})));
+}
+
+TEST(HoldPageTest, IsWhereTheTableLeads) {
+  Window window = MakeWindow("a b", 1);
+  window.top_holds[0].preemptors = {{5, "</script>", 0, 0, 9'000'000, false}};
+  const FleetSnapshot snapshot = SnapshotOf({window});
+  const Hold& hold = window.top_holds[0];
+  const PageQuery query = {{"host", "a b"},
+                           {"window", absl::StrCat(window.end_unix_ns)},
+                           {"pid", absl::StrCat(hold.pid)},
+                           {"ns", absl::StrCat(hold.hold_ns)}};
+  EXPECT_THAT(HoldsPage(snapshot, EndOf(window)),
+              HasSubstr(absl::StrCat(
+                  "<a href=\"/hold?host=a%20b&amp;window=", window.end_unix_ns,
+                  "&amp;pid=77&amp;ns=", hold.hold_ns, "\">12 ms</a>")));
+  const std::string page = HoldPage(snapshot, EndOf(window), query);
+  EXPECT_THAT(page, HasSubstr("<h1>zram0 write stream held for 12 ms</h1>"));
+  EXPECT_THAT(page, HasSubstr(Row({"&lt;/script&gt;[5]", "0", "9 ms"})));
+  EXPECT_THAT(page, Not(HasSubstr("</script>[5]")));
+  PageQuery other = query;
+  other["pid"] = "78";
+  EXPECT_EQ(HoldPage(snapshot, EndOf(window), other), "");
+  other["pid"] = "x";
+  EXPECT_EQ(HoldPage(snapshot, EndOf(window), other), "");
+  EXPECT_EQ(HoldPage(snapshot, EndOf(window) + absl::Hours(25), query), "");
+}
+
+TEST(CoveragePageTest, CountsHostsByProbeAndSentence) {
+  Window window = MakeWindow("a", 1);
+  const std::string page =
+      CoveragePage(SnapshotOf({window, MakeWindow("b", 1)}), EndOf(window));
+  EXPECT_THAT(
+      page,
+      HasSubstr(Row({"6.18.15", "fexit/zcomp_stream_get", "2", "0", ""})));
+  EXPECT_THAT(page, HasSubstr(Row({"2",
+                                   "zswap: attach fexit/zswap_store: "
+                                   "EINVAL"})));
+}
+
+TEST(PipelinePageTest, NamesHostsThatAreSetAside) {
+  FleetSnapshot snapshot = SnapshotOf({MakeWindow("a", 1)});
+  const absl::Time now = EndOf(MakeWindow("a", 1));
+  EXPECT_THAT(PipelinePage(snapshot, now), HasSubstr("None: no host sends"));
+  for (int i = 0; i < Quarantine::kRefusals; ++i) {
+    snapshot.quarantine.Refused("<a>", "implausible: a sum", now);
+  }
+  snapshot.rejected["implausible"] = 8;
+  const std::string page = PipelinePage(snapshot, now);
+  EXPECT_THAT(page, HasSubstr("<a href=\"/host?id=%3Ca%3E\">&lt;a&gt;</a>"));
+  EXPECT_THAT(page,
+              HasSubstr(Row({"8", "now", "in 1h", "implausible: a sum"})));
+  EXPECT_THAT(page, HasSubstr(Row({"implausible", "8"})));
 }
 
 TEST(PageTest, HostsShowWhatTheySaidOfThemselves) {
@@ -143,7 +201,7 @@ TEST(HostPageTest, HasMachineContextHoldsAndProbes) {
   window.context.gauges = {{"psi/memory/some_avg10_ppm", 123'400},
                            {"psi/cpu/some_avg10_ppm", 0}};
   const FleetSnapshot snapshot = SnapshotOf({window, MakeWindow("b", 1)});
-  const std::string page = RenderHostPage(snapshot, EndOf(window), "a");
+  const std::string page = HostPage(snapshot, EndOf(window), "a");
   for (const std::string& part :
        {std::string("<h1>a</h1>"), Row({"preemption", "lazy"}),
         Row({"memory", "1024.0 MiB"}), Row({"label rack", "&lt;7&gt;"}),
@@ -155,9 +213,9 @@ TEST(HostPageTest, HasMachineContextHoldsAndProbes) {
   }
   EXPECT_THAT(page, Not(HasSubstr("not complete")));
   EXPECT_THAT(page, Not(HasSubstr("/host?id=b")));
-  EXPECT_THAT(RenderHostPage(snapshot, EndOf(window), "b"),
+  EXPECT_THAT(HostPage(snapshot, EndOf(window), "b"),
               HasSubstr("The host said none"));
-  EXPECT_EQ(RenderHostPage(snapshot, EndOf(window), "c"), "");
+  EXPECT_EQ(HostPage(snapshot, EndOf(window), "c"), "");
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+// Which path shows which page.
+#ifndef SWAPLOCK_SERVER_WEB_ROUTES_H_
+#define SWAPLOCK_SERVER_WEB_ROUTES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/fleet/fleet.h"
+#include "server/web/http_server.h"
+
+namespace swaplock {
+
+// The pages for people and the files they refer to. `fleet` must outlive them.
+std::map<std::string, HttpServer::Page> PagesOf(
+    const Fleet* fleet, std::function<absl::Time()> now);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_SERVER_WEB_ROUTES_H_
