@@ -19,8 +19,8 @@ usage: install_packages.sh [--missing] GROUP...
 
   --missing  only print what is missing, one line, nothing if nothing is
 
-Prometheus, for the tests of group check, is unpacked and not installed, because
-the package starts a service: into $SWAPLOCK_TOOLS, else the folder
+Prometheus and Alertmanager, for the tests of group check, are unpacked and not
+installed, because the packages start services: into $SWAPLOCK_TOOLS, else the folder
 swaplock-tools of the user's cache.
 
 Exit status: 0, 2 wrong arguments, 69 something is missing and cannot be had.
@@ -35,7 +35,7 @@ declare -A packages=(
     libssl-dev nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler
     protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"
-  [check]="clang-format curl iproute2 jq libgmock-dev libgtest-dev
+  [check]="clang-format curl iproute2 jq libcpp-httplib-dev libgmock-dev libgtest-dev
     npm shellcheck"
   [tidy]="clang-tidy"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
@@ -53,7 +53,7 @@ while (($#)); do
       [[ -n $1 && -v "packages[$1]" ]] || { usage >&2; exit 2; }
       # shellcheck disable=SC2206  # split on purpose
       wanted+=(${packages[$1]})
-      [[ $1 != check ]] || wanted+=(prometheus)
+      [[ $1 != check ]] || wanted+=(prometheus prometheus-alertmanager)
       ;;
   esac
   shift
@@ -63,6 +63,8 @@ is_installed() {
   case $1 in
     prometheus)
       [[ -x $tools/usr/bin/promtool ]] || command -v promtool >/dev/null ;;
+    prometheus-alertmanager)
+      [[ -x $tools/usr/bin/$1 ]] || command -v "$1" >/dev/null ;;
     npm) command -v npm >/dev/null ;;  # node's own packages bring it as well
     *) [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) = installed ]] ;;
   esac
@@ -71,7 +73,7 @@ is_installed() {
 missing=() unpack=()
 for package in $(printf '%s\n' "${wanted[@]}" | sort -u); do
   if is_installed "$package"; then continue; fi
-  if [[ $package = prometheus ]]; then
+  if [[ $package = prometheus || $package = prometheus-alertmanager ]]; then
     unpack+=("$package")
   else
     missing+=("$package")
@@ -107,6 +109,7 @@ if ((${#unpack[@]})); then
   mkdir -p "$tools"
   work=$(mktemp -d "$tools/.unpack.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  (cd "$work" && apt_get download "${unpack[@]}" && dpkg -x ./*.deb "$tools") ||
+  (cd "$work" && apt_get download "${unpack[@]}" &&
+    for package in ./*.deb; do dpkg -x "$package" "$tools"; done) ||
     { say "apt-get could not download ${unpack[*]}"; exit 69; }
 fi

@@ -1,12 +1,12 @@
 #!/bin/bash
 # A real Prometheus scrapes a real server fed by real agents that replay a
 # recorded fleet. Every expression of the dashboard and every recording rule has
-# a value, the regression in the recording becomes one alert, and /metrics is
-# what docs/METRICS.md says.
+# a value, the regression in the recording becomes one alert and Alertmanager
+# posts it once, and /metrics is what docs/METRICS.md says.
 # shellcheck disable=SC2016,SC2317  # programs of jq; functions that `eventually` calls
 set -euo pipefail
 source tests/dashboards/tools.sh
-require_tools prometheus promtool curl jq
+require_tools prometheus promtool prometheus-alertmanager curl jq
 
 # The number of hosts that fleet_recording makes.
 readonly HOSTS=19
@@ -36,7 +36,7 @@ start() {
 
 give_up() {
   fail "$1"
-  tail -n 20 "${TMP}"/server.log "${TMP}"/prometheus.log || true
+  tail -n 20 "${TMP}"/{server,prometheus,alertmanager}.log || true
   conclude
 }
 
@@ -73,6 +73,42 @@ sed -E "s/interval: [0-9]+s/interval: 1s/; s/localhost:7788/127.0.0.1:${HTTP}/" 
 sed -E 's/interval: 30s/interval: 1s/' dashboards/rules.yaml \
   >"${TMP}/rules.yaml"
 sed -E 's/^( +for): .*/\1: 1s/' dashboards/alerts.yaml >"${TMP}/alerts.yaml"
+# Alertmanager, with the file that is shipped, and shorter times.
+start webhook tests/dashboards/webhook_receiver "${TMP}/webhook_port" \
+  "${TMP}/posted"
+eventually "the webhook listens" test -s "${TMP}/webhook_port"
+sed -E "s/(group_wait): .*/\1: 1s/; s/(group_interval): .*/\1: 1s/
+  s/localhost:9095/127.0.0.1:$(cat "${TMP}/webhook_port")/" \
+  dashboards/alertmanager.yaml >"${TMP}/alertmanager.yaml"
+# Debian's reads its templates from a fixed place. Where the package is unpacked
+# and not installed, it sees both folders as one.
+# shellcheck disable=SC2016  # the inner shell's
+with_templates() {
+  local share="${PROMETHEUS_ALERTMANAGER%/bin/*}/share"
+  if [[ "${share}" -ef /usr/share ]]; then
+    exec "$@"
+  fi
+  exec unshare --map-root-user --mount sh -c '
+    mount -t overlay overlay -o "lowerdir=$1:/usr/share" /usr/share
+    shift
+    exec "$@"' sh "${share}" "$@"
+}
+start alertmanager with_templates "${PROMETHEUS_ALERTMANAGER}" \
+  --config.file="${TMP}/alertmanager.yaml" --storage.path="${TMP}/alertmanager" \
+  --cluster.listen-address= --web.listen-address=127.0.0.1:0
+alertmanager_listens() {
+  ALERTMANAGER_PORT="$(sed -nE \
+    's/.*[Ll]istening on.*address=127\.0\.0\.1:([0-9]+).*/\1/p' \
+    "${TMP}/alertmanager.log" | head -n 1)"
+  [[ -n "${ALERTMANAGER_PORT}" ]]
+}
+eventually "Alertmanager says where it listens" alertmanager_listens
+cat >>"${TMP}/prometheus.yaml" <<END_ALERTING
+alerting:
+  alertmanagers:
+    - static_configs:
+        - targets: ["127.0.0.1:${ALERTMANAGER_PORT}"]
+END_ALERTING
 start prometheus "${PROMETHEUS}" --config.file="${TMP}/prometheus.yaml" \
   --storage.tsdb.path="${TMP}/tsdb" --web.listen-address=127.0.0.1:0
 prometheus_listens() {
@@ -159,6 +195,13 @@ eventually "the regression becomes one alert" regression_fires
 prometheus alerts | "${JQ}" -r '.data.alerts[]
   | select(.labels.alertname == "SwaplockKernelRegression")
   | .annotations.description'
+# What was posted of it, since it fired.
+posted_regressions() {
+  [[ -s "${TMP}/posted" ]] && "${JQ}" -s '[.[] | .alerts[]
+    | select(.labels.alertname == "SwaplockKernelRegression")]' "${TMP}/posted"
+}
+regression_is_posted() { [[ "$(posted_regressions | "${JQ}" length)" -ge 1 ]]; }
+eventually "Alertmanager posts the regression" regression_is_posted
 detector_blind_fires() {
   prometheus alerts | "${JQ}" -e 'any(.data.alerts[];
     .labels.alertname == "SwaplockDetectorBlind"
@@ -166,6 +209,9 @@ detector_blind_fires() {
 }
 eventually "the operation whose waits no host measures becomes an alert" \
   detector_blind_fires
+# Other alerts came meanwhile; this one not again.
+posted_regressions | "${JQ}" -e 'length == 1 and .[0].status == "firing"' \
+  >/dev/null || fail "posted of the regression: $(posted_regressions)"
 unhealthy="$(prometheus rules | "${JQ}" -r '.data.groups[].rules[]
   | select(.health != "ok") | "\(.name): \(.lastError)"')"
 [[ -z "${unhealthy}" ]] || fail "rules do not evaluate: ${unhealthy}"

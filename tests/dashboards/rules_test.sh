@@ -1,9 +1,9 @@
 #!/bin/bash
 # Rules and alerts as promtool sees them, their unit tests, the example
-# configuration, and what every alert must have.
+# configurations, and what every alert must have.
 set -euo pipefail
 source tests/dashboards/tools.sh
-require_tools promtool jq
+require_tools promtool amtool jq
 
 run() {
   local output
@@ -15,6 +15,8 @@ run check rules rules.yaml alerts.yaml
 run check config prometheus.yaml
 run test rules rules_test.yaml
 run test rules alerts_test.yaml
+routed="$("${AMTOOL}" check-config dashboards/alertmanager.yaml 2>&1)" ||
+  fail "amtool: ${routed}"
 
 # Every alert is complete, carries no host, and has a runbook that exists.
 while read -r alert; do

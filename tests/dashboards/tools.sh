@@ -13,7 +13,8 @@ require_tools() {
   local tool path
   for tool in "$@"; do
     if ! path="$(find_tool "${tool}")"; then
-      echo "SKIPPED: there is no ${tool}, of Debian's package ${tool/promtool/prometheus}"
+      local package="${tool/promtool/prometheus}"
+      echo "SKIPPED: there is no ${tool}, of Debian's package ${package/amtool/prometheus-alertmanager}"
       exit 0
     fi
     printf -v "$(tr '[:lower:]-' '[:upper:]_' <<<"${tool}")" '%s' "${path}"
