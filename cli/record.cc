@@ -44,8 +44,8 @@ ABSL_FLAG(std::string, variant, "",
           "kernel says it");
 ABSL_FLAG(int, repeat, 1, "how often to run the command, 1 to 1000");
 ABSL_FLAG(std::string, agent, "",
-          "unix:PATH where an agent of this host listens: it measures; empty: "
-          "this program does");
+          "unix:PATH where an agent of this host listens: record and top take "
+          "what it measures; empty: record measures itself, top asks a server");
 ABSL_FLAG(std::string, host_id, "",
           "name of this host in its windows; empty: a hash of the machine id");
 ABSL_FLAG(int, top_k, 16, "longest holds kept per window, 0 to 64");

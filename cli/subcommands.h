@@ -41,9 +41,16 @@ const std::vector<Subcommand>& Subcommands();
 // Says `message` and where to read more on stderr; returns kExitUsage.
 int UsageError(absl::string_view subcommand, absl::string_view message);
 
-// The fleet, again and again: on a terminal in place, else as one text after
-// the other. Stays when a server that answered before stops answering.
+// The fleet, or this host, again and again: on a terminal a full screen with
+// keys, else one text after the other. Stays when a server that answered before
+// stops answering.
 int Top(const Words& words);
+
+// What a server knows: kernels with their totals, hosts, the day's longest
+// holds.
+int Kernels(const Words& words);
+int Hosts(const Words& words);
+int Holds(const Words& words);
 
 // What the server says of kernels against each other.
 int Verdicts(const Words& words);

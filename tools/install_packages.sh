@@ -31,7 +31,7 @@ declare -A packages=(
   [build]="bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto
     bazel-skylib bpftool clang g++ libabsl-dev libbpf-dev libcap-dev
     libcivetweb-dev
-    libelf-dev libgrpc++-dev libgrpc-dev libprotobuf-dev libsqlite3-dev
+    libelf-dev libgrpc++-dev libgrpc-dev libncurses-dev libprotobuf-dev libsqlite3-dev
     libssl-dev nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler
     protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"

@@ -74,6 +74,8 @@ class Watch final : public AgentSource,
 
   absl::Duration interval() const override { return interval_; }
 
+  void Cancel() override { context_.TryCancel(); }
+
   absl::StatusOr<Window> Next() override {
     while (true) {
       const absl::StatusOr<v1::WatchEvent> event =

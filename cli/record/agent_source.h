@@ -30,6 +30,10 @@ class AgentSource : public WindowSource {
   // OutOfRange when the agent has ended; ResourceExhausted, with a sentence on
   // what is lost, when it has given up this reader; else what broke.
   absl::StatusOr<Window> Next() override = 0;
+
+  // Ends a Next() that waits, and every later one, with an error. From any
+  // thread.
+  virtual void Cancel() = 0;
 };
 
 }  // namespace swaplock
