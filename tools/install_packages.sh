@@ -32,8 +32,8 @@ declare -A packages=(
     bazel-skylib bpftool clang g++ libabsl-dev libbpf-dev libcap-dev
     libcivetweb-dev
     libelf-dev libgrpc++-dev libgrpc-dev libprotobuf-dev libsqlite3-dev
-    libssl-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
-    zlib1g-dev"
+    libssl-dev libsystemd-dev prometheus-cpp-dev protobuf-compiler
+    protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"
   [check]="clang-format curl iproute2 jq libgmock-dev libgtest-dev
     npm shellcheck"
