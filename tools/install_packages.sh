@@ -15,6 +15,7 @@ usage: install_packages.sh [--missing] GROUP...
   run    what quickstart --workload needs
   check  what ./check needs to run and to lint
   tidy   clang-tidy
+  fuzz   what tools/fuzz.sh needs besides build and check
   lab    QEMU and what else boots kernels (tests/lab)
 
   --missing  only print what is missing, one line, nothing if nothing is
@@ -38,6 +39,7 @@ declare -A packages=(
   [check]="clang-format curl iproute2 jq libgmock-dev libgtest-dev
     npm shellcheck"
   [tidy]="clang-tidy"
+  [fuzz]="libclang-rt-dev"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
 )
 tools=${SWAPLOCK_TOOLS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/swaplock-tools}
