@@ -33,6 +33,7 @@
 #include "common/log.h"
 #include "common/plain_text.h"
 #include "common/record_file.h"
+#include "common/service_state.h"
 #include "common/spiffe_id.h"
 #include "common/tls_files.h"
 #include "common/version.h"
@@ -426,8 +427,16 @@ int Run(const StopEvent& stop) {
 
   const bool replay = !absl::GetFlag(FLAGS_replay).empty();
   int exit_status = 0;
+  Watchdog watchdog;
+  NotifyReady("measures");
   while (true) {
-    if (sinks->uplink != nullptr) (*source)->Apply(sinks->uplink->settings());
+    absl::Duration window_length = absl::GetFlag(FLAGS_interval);
+    if (sinks->uplink != nullptr) {
+      const SourceSettings settings = sinks->uplink->settings();
+      (*source)->Apply(settings);
+      window_length = std::max(window_length, settings.interval);
+    }
+    watchdog.Alive(window_length);
     absl::StatusOr<Window> window = (*source)->Next();
     if (absl::IsOutOfRange(window.status())) break;
     if (!window.ok()) {
@@ -451,6 +460,7 @@ int Run(const StopEvent& stop) {
     }
   }
 
+  NotifyStopping();
   if (sinks->uplink == nullptr) return exit_status;
   if (sinks->uplink->Drain(absl::GetFlag(FLAGS_drain))) return exit_status;
   const uint64_t left = sinks->spool->stats().pending;

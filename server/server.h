@@ -10,6 +10,7 @@
 #include <grpcpp/server_builder.h>
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,6 +66,10 @@ class Server {
 
   int grpc_port() const { return acceptor_->port(); }
   int http_port() const { return http_->port(); }
+
+  // Commits since the start. Waits, as every request does, for the lock of what
+  // is known now: a watchdog may ask it whether the server lives.
+  uint64_t commits() const { return fleet_.commits(); }
 
   // Evaluates the verdicts of everything committed so far.
   absl::Status RefreshVerdicts();

@@ -3,7 +3,9 @@
 #include <google/protobuf/stubs/logging.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -15,9 +17,12 @@
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "common/command_line.h"
 #include "common/durable_file.h"
 #include "common/log.h"
+#include "common/service_state.h"
 #include "common/spiffe_id.h"
 #include "common/version.h"
 #include "server/ledger/sqlite_ledger.h"
@@ -174,6 +179,19 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
   return options;
 }
 
+// Which of `signals` came. Until then shows the watchdog that `server` answers.
+int WaitForSignal(const sigset_t& signals, const Server& server) {
+  Watchdog watchdog;
+  const timespec turn =
+      absl::ToTimespec(std::min(watchdog.period() / 2, absl::Hours(1)));
+  while (true) {
+    server.commits();
+    watchdog.Alive();
+    const int received = sigtimedwait(&signals, nullptr, &turn);
+    if (received > 0) return received;
+  }
+}
+
 int Run() {
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   if (data_dir.empty()) return Fail(kExitUsage, "--data_dir is required");
@@ -188,6 +206,10 @@ int Run() {
   if (!options.ok()) {
     return Fail(kExitUsage, std::string(options.status().message()));
   }
+
+  // Debian's Abseil looks for deadlocks at each lock, which all threads then
+  // wait for. The tests have it on.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 
   // Before any thread starts, so that all inherit it and only sigwait sees
   // them.
@@ -225,8 +247,10 @@ int Run() {
       absl::StrCat("server: version ", kVersion, " serves gRPC on port ",
                    (*server)->grpc_port(), " and HTTP on port ",
                    (*server)->http_port()));
-  int received = 0;
-  sigwait(&signals, &received);
+  NotifyReady(absl::StrCat("gRPC on port ", (*server)->grpc_port(),
+                           ", HTTP on port ", (*server)->http_port()));
+  const int received = WaitForSignal(signals, **server);
+  NotifyStopping();
   Log(LogLevel::kInfo, absl::StrCat("server: ends on ", strsignal(received)));
   (*server)->Shutdown(kGrace);
   return 0;

@@ -28,7 +28,7 @@ work=${SWAPLOCK_FUZZ:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/swaplock-fuzz}
 mkdir -p "$work/found" "$work/corpus/$target"
 if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, long) { return 0; }' |
   clang++ -x c++ - -fsanitize=fuzzer,address -o "$work/probe" 2>/dev/null; then
-  echo "there is no clang with libFuzzer here (packages clang and libclang-rt-dev)"
+  echo "there is no clang with libFuzzer here: tools/install_packages.sh build check fuzz"
   exit 77
 fi
 # A server of its own, so that the usual build keeps its compiler.

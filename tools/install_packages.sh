@@ -15,6 +15,7 @@ usage: install_packages.sh [--missing] GROUP...
   run    what quickstart --workload needs
   check  what ./check needs to run and to lint
   tidy   clang-tidy
+  fuzz   what tools/fuzz.sh needs besides build and check
   lab    QEMU and what else boots kernels (tests/lab)
 
   --missing  only print what is missing, one line, nothing if nothing is
@@ -31,13 +32,15 @@ declare -A packages=(
   [build]="bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto
     bazel-skylib bpftool clang g++ libabsl-dev libbpf-dev libcap-dev
     libcivetweb-dev
-    libelf-dev libgrpc++-dev libgrpc-dev libncurses-dev libprotobuf-dev libsqlite3-dev
-    libssl-dev nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler
+    libelf-dev libgrpc++-dev libgrpc-dev libncurses-dev libprotobuf-dev
+    libsqlite3-dev libssl-dev libsystemd-dev nlohmann-json3-dev
+    prometheus-cpp-dev protobuf-compiler
     protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"
   [check]="clang-format curl iproute2 jq libcpp-httplib-dev libgmock-dev libgtest-dev
     npm shellcheck"
   [tidy]="clang-tidy"
+  [fuzz]="libclang-rt-dev"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
 )
 tools=${SWAPLOCK_TOOLS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/swaplock-tools}

@@ -22,8 +22,12 @@
 namespace swaplock {
 namespace {
 
-// The kernel bounds it further by net.core.somaxconn.
-constexpr int kBacklog = 4096;
+// An agent gives a connection up after ten seconds. In a longer queue all would
+// have gone by the time it is their turn, and nobody would ever get in. The
+// kernel bounds it further by net.core.somaxconn.
+constexpr double kLongestQueueSeconds = 5;
+constexpr int kLeastBacklog = 64;
+constexpr int kMostBacklog = 4096;
 // Open files that are not agents' connections: ledger, HTTP, gRPC's own.
 constexpr size_t kOtherFiles = 96;
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
@@ -59,6 +63,17 @@ bool IsOfThisMachine(const std::string& address) {
          absl::StartsWith(address, "::ffff:127.");
 }
 
+int Backlog(const AcceptLimits& limits) {
+  return static_cast<int>(std::clamp<double>(
+      kLongestQueueSeconds * limits.per_second, kLeastBacklog, kMostBacklog));
+}
+
+// Whether the peer has closed it, or its half of it, already.
+bool IsGone(int fd) {
+  pollfd peer = {fd, POLLRDHUP, 0};
+  return poll(&peer, 1, 0) == 1;
+}
+
 AcceptLimits WithinOpenFiles(AcceptLimits limits) {
   rlimit files = {};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
@@ -78,7 +93,7 @@ AcceptLimits WithinOpenFiles(AcceptLimits limits) {
 }
 
 // Binds and listens; -1 with errno.
-int OpenListener(const ListenAddress& address) {
+int OpenListener(const ListenAddress& address, int backlog) {
   const int fd = socket(address.is_ipv6 ? AF_INET6 : AF_INET,
                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
@@ -100,7 +115,7 @@ int OpenListener(const ListenAddress& address) {
     inet_pton(AF_INET, address.host.c_str(), &in.sin_addr);
     bound = bind(fd, reinterpret_cast<sockaddr*>(&in), sizeof(in));
   }
-  if (bound == 0 && listen(fd, kBacklog) == 0) return fd;
+  if (bound == 0 && listen(fd, backlog) == 0) return fd;
   const int error = errno;
   close(fd);
   errno = error;
@@ -127,7 +142,7 @@ Acceptor::Acceptor(int listener, int wake, const AcceptLimits& limits)
 
 absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(
     const ListenAddress& address, const AcceptLimits& limits) {
-  const int listener = OpenListener(address);
+  const int listener = OpenListener(address, Backlog(limits));
   if (listener < 0) {
     return absl::UnavailableError(absl::StrCat(
         "listen for gRPC on ", address.ToString(), ": ", std::strerror(errno)));
@@ -218,7 +233,7 @@ bool Acceptor::HasRoom(const std::string& address) {
   return !full();
 }
 
-void Acceptor::AcceptOne(const Take& take) {
+bool Acceptor::AcceptOne(const Take& take) {
   sockaddr_storage peer = {};
   socklen_t size = sizeof(peer);
   const int fd = accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size,
@@ -232,7 +247,11 @@ void Acceptor::AcceptOne(const Take& take) {
                absl::StrCat("accept: ", std::strerror(errno)));
       Sleep(absl::Milliseconds(200));
     }
-    return;
+    return true;
+  }
+  if (IsGone(fd)) {
+    close(fd);
+    return false;
   }
   std::string address = AddressOf(peer);
   if (!HasRoom(address)) {
@@ -247,7 +266,7 @@ void Acceptor::AcceptOne(const Take& take) {
                           ": there are ", connections_.size(), " of at most ",
                           limits_.connections, ", and at most ",
                           limits_.connections_per_address, " of one address"));
-    return;
+    return true;
   }
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -259,6 +278,7 @@ void Acceptor::AcceptOne(const Take& take) {
     stats_.open = connections_.size();
   }
   take(fd);
+  return true;
 }
 
 void Acceptor::Run(const Take& take) {
@@ -269,7 +289,9 @@ void Acceptor::Run(const Take& take) {
     }
     if (!connection) continue;
     if (!Admit()) return;
-    AcceptOne(take);
+    // Those that gave up while they waited take nobody's turn.
+    for (int i = 0; i < kMostBacklog && !AcceptOne(take); ++i) {
+    }
   }
 }
 

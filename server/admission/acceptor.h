@@ -3,10 +3,10 @@
 //
 // A handshake with certificates costs the server some 3 ms, so it is
 // connections and not messages that can drown it: when all agents come back at
-// once, those that are not accepted yet wait in the kernel's queue, which is
-// bounded, and their own back-off spreads the rest. Above the number of
-// connections a new one is closed at once, which tells an agent to try another
-// server or later.
+// once, those that are not accepted yet wait in the kernel's queue, which is as
+// long as an agent waits, and their own back-off spreads the rest. Above the
+// number of connections a new one is closed at once, which tells an agent to
+// try another server or later.
 //
 // One thread, which also is the only one that begins handshakes.
 #ifndef SWAPLOCK_SERVER_ADMISSION_ACCEPTOR_H_
@@ -78,7 +78,8 @@ class Acceptor {
 
   Acceptor(int listener, int wake, const AcceptLimits& limits);
   void Run(const Take& take);
-  void AcceptOne(const Take& take);
+  // False when the next one in the queue has gone already.
+  bool AcceptOne(const Take& take);
   bool HasRoom(const std::string& address);
   void ForgetClosed();
   // Waits for its turn; false when stopping.

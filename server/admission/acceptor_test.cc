@@ -20,11 +20,17 @@ class AcceptorTest : public ::testing::Test {
     absl::MutexLock lock(&mutex_);
     for (const int fd : taken_) close(fd);
   }
-  void Start(const AcceptLimits& limits) {
+  void Listen(const AcceptLimits& limits) {
     auto acceptor =
         Acceptor::Listen(*ParseListenAddress("127.0.0.1:0"), limits);
     ASSERT_TRUE(acceptor.ok()) << acceptor.status();
     acceptor_ = *std::move(acceptor);
+  }
+  void Start(const AcceptLimits& limits) {
+    Listen(limits);
+    Serve();
+  }
+  void Serve() {
     acceptor_->Start([this](int fd) {
       absl::MutexLock lock(&mutex_);
       taken_.push_back(fd);
@@ -100,6 +106,22 @@ TEST_F(AcceptorTest, WhatIsTooFastWaits) {
   EXPECT_EQ(acceptor_->stats().accepted, 3u);
   EXPECT_EQ(acceptor_->stats().refused, 0u);
   acceptor_->Stop();  // does not wait for the next one's turn
+}
+
+TEST_F(AcceptorTest, WhoGaveUpTakesNobodysTurn) {
+  AcceptLimits limits;
+  limits.burst = 2;
+  limits.per_second = 1e-6;
+  Listen(limits);
+  for (int i = 0; i < 20; ++i) {
+    close(Connect());
+    clients_.pop_back();
+  }
+  Connect();
+  Connect();
+  Serve();
+  WaitForTaken(2);
+  EXPECT_EQ(acceptor_->stats().accepted, 2u);
 }
 
 TEST_F(AcceptorTest, RefusesAnAddressInUse) {

@@ -1,6 +1,7 @@
 #include "server/fleet/fleet.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace swaplock {
 
@@ -85,6 +86,20 @@ void Fleet::SetVerdicts(std::vector<Verdict> verdicts) {
 FleetSnapshot Fleet::Snapshot() const {
   absl::MutexLock lock(&mutex_);
   return now_;
+}
+
+FleetSnapshot Fleet::ForMetrics() {
+  absl::MutexLock lock(&mutex_);
+  // Hosts step aside while the rest is copied.
+  std::map<std::string, HostRecord> hosts = std::move(now_.state.hosts);
+  HostsNow hosts_now = std::move(now_.hosts_now);
+  now_.state.hosts.clear();
+  now_.hosts_now = HostsNow();
+  FleetSnapshot copy = now_;
+  copy.host_groups = GroupsOf(hosts);
+  now_.state.hosts = std::move(hosts);
+  now_.hosts_now = std::move(hosts_now);
+  return copy;
 }
 
 uint64_t Fleet::commits() const {

@@ -23,6 +23,7 @@
 #include "server/admission/cardinality.h"
 #include "server/admission/quarantine.h"
 #include "server/fleet/fleet_state.h"
+#include "server/fleet/host_groups.h"
 #include "server/fleet/hosts_now.h"
 #include "server/verdict/verdicts.h"
 
@@ -49,6 +50,7 @@ struct ConnectionCounts {
 struct FleetSnapshot {
   FleetState state;
   HostsNow hosts_now;
+  std::vector<HostGroup> host_groups;        // of ForMetrics only
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
   std::map<std::string, uint64_t> streams_refused;  // by reason, since start
@@ -93,6 +95,9 @@ class Fleet {
   std::pair<bool, size_t> Knows(const std::string& host_id) const;
 
   FleetSnapshot Snapshot() const;
+  // With host_groups instead of state.hosts and hosts_now: a hundred times less
+  // to copy while windows wait.
+  FleetSnapshot ForMetrics();
   uint64_t commits() const;  // of the snapshot, without copying it
 
  private:

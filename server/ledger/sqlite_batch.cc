@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -175,24 +176,50 @@ absl::Status SqliteBatch::UpsertHost(const Window& window,
   return absl::OkStatus();
 }
 
+absl::Status SqliteBatch::FindLastTopHold(int64_t day) {
+  Query find = database_->Prepare(
+      "SELECT hold_ns, end_unix_ns, host_id FROM top_holds WHERE day = ?1"
+      " ORDER BY hold_ns DESC, end_unix_ns, host_id LIMIT 1 OFFSET ?2");
+  absl::StatusOr<bool> row = find.Bind(day, kTopHoldsPerDay - 1).Step();
+  if (!row.ok()) return row.status();
+  LastTopHold& last = last_top_holds_[day];
+  if (*row) last = {find.Unsigned(0), find.Int(1), find.Text(2)};
+  return absl::OkStatus();
+}
+
 absl::Status SqliteBatch::InsertTopHolds(const Window& window,
                                          absl::Time counted_at) {
   if (window.top_holds.empty()) return absl::OkStatus();
   const int64_t day = DayOf(counted_at);
+  const int64_t end_unix_ns = absl::ToUnixNanos(counted_at);
+  if (last_top_holds_.count(day) == 0) {
+    if (absl::Status s = FindLastTopHold(day); !s.ok()) return s;
+  }
+  const LastTopHold& last = last_top_holds_[day];
+  bool inserted = false;
   for (size_t i = 0; i < window.top_holds.size(); ++i) {
+    const uint64_t hold_ns = window.top_holds[i].hold_ns;
+    // Most holds of a large fleet are none of the day's longest.
+    if (std::tie(last.hold_ns, end_unix_ns, window.key.host_id) >
+        std::tie(hold_ns, last.end_unix_ns, last.host_id)) {
+      continue;
+    }
     Query insert = database_->Prepare(
         "INSERT INTO top_holds VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
     const std::string alone = HoldAlone(window, window.top_holds[i]);
     insert.Bind(window.key.host_id, Blob{window.key.boot_id}, window.key.epoch,
-                window.key.seq, i, day, window.top_holds[i].hold_ns,
-                absl::ToUnixNanos(counted_at), Blob{alone});
+                window.key.seq, i, day, hold_ns, end_unix_ns, Blob{alone});
     if (absl::Status s = insert.Run(); !s.ok()) return s;
+    inserted = true;
   }
+  if (!inserted) return absl::OkStatus();
+  if (absl::Status s = FindLastTopHold(day); !s.ok()) return s;
+  // Of equally long ones those that ended first, so that there are not ever
+  // more of them.
   Query trim = database_->Prepare(
-      "DELETE FROM top_holds WHERE day = ?1 AND hold_ns < ("
-      " SELECT hold_ns FROM top_holds WHERE day = ?1"
-      " ORDER BY hold_ns DESC LIMIT 1 OFFSET ?2)");
-  return trim.Bind(day, kTopHoldsPerDay - 1).Run();
+      "DELETE FROM top_holds WHERE day = ?1 AND (hold_ns < ?2 OR"
+      " (hold_ns = ?2 AND (end_unix_ns, host_id) > (?3, ?4)))");
+  return trim.Bind(day, last.hold_ns, last.end_unix_ns, last.host_id).Run();
 }
 
 absl::StatusOr<Outcome> SqliteBatch::Add(const Window& window) {

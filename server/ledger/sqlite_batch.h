@@ -37,6 +37,13 @@ class SqliteBatch {
     Cell cell;
     uint64_t fingerprint = 0;
   };
+  // The last hold of a day that is kept. Until there are as many as are kept,
+  // one that every hold comes before.
+  struct LastTopHold {
+    uint64_t hold_ns = 0;
+    int64_t end_unix_ns = INT64_MAX;
+    std::string host_id;
+  };
   using HostDayKey =
       std::tuple<std::string, std::string, int64_t, CohortCellKey>;
 
@@ -47,6 +54,8 @@ class SqliteBatch {
   absl::Status UpsertHost(const Window& window, const Outcome& outcome,
                           uint64_t counted_unix_ns);
   absl::Status InsertTopHolds(const Window& window, absl::Time counted_at);
+  // Finds the last of the day's holds that is kept, in TrimTopHolds' order.
+  absl::Status FindLastTopHold(int64_t day);
   absl::Status WriteHostDay(const HostDayKey& key, const HostDay& day);
   absl::Status WriteCell(const CohortKey& cohort, const CohortCellKey& key,
                          const CohortCell& cell);
@@ -57,6 +66,7 @@ class SqliteBatch {
   const absl::Time now_;
   std::map<CohortKey, Cohort> cohorts_;
   std::map<HostDayKey, HostDay> host_days_;
+  std::map<int64_t, LastTopHold> last_top_holds_;  // by day
 };
 
 }  // namespace swaplock

@@ -424,6 +424,25 @@ TEST(SqliteLedgerTest, KeepsTheLongestHoldsOfADay) {
   EXPECT_EQ(state.top_holds.back().hold.hold_ns, 11'000u);
 }
 
+// Hosts cannot fill the ledger with holds that are all as long.
+TEST(SqliteLedgerTest, OfEquallyLongHoldsTheFirstAreKept) {
+  const std::string directory = NewDirectory();
+  auto ledger = OpenLedger(directory);
+  for (uint64_t seq = 1; seq <= kTopHoldsPerDay + 10; ++seq) {
+    CommitOne(ledger.get(), MakeWindow("a", seq));
+  }
+  const FleetState state = LoadState(ledger.get());
+  ASSERT_EQ(state.top_holds.size(), kTopHoldsPerDay);
+  EXPECT_EQ(state.top_holds.back().end_unix_ns,
+            kTestUnixNs + kTopHoldsPerDay * kTestWindowNs);
+  ledger.reset();
+  auto database = Database::Open(directory + "/ledger.db", /*read_only=*/true);
+  ASSERT_TRUE(database.ok());
+  Query count = (*database)->Prepare("SELECT count(*) FROM top_holds");
+  ASSERT_TRUE(count.Step().ok());
+  EXPECT_EQ(count.Unsigned(0), kTopHoldsPerDay);
+}
+
 TEST(SqliteLedgerTest, RefusesANewerSchemaInOneSentence) {
   const std::string directory = NewDirectory();
   OpenLedger(directory);

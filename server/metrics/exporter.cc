@@ -269,20 +269,23 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
              static_cast<double>(several));
   out->Gauge(metric::kHosts, {{"state", "quarantined"}},
              static_cast<double>(snapshot.quarantine.List(now).size()));
-  out->Gauge(metric::kHosts, {{"state", "seen"}},
-             static_cast<double>(state.hosts.size()));
+  uint64_t seen = 0;
+  for (const HostGroup& group : snapshot.host_groups) seen += group.hosts;
+  out->Gauge(metric::kHosts, {{"state", "seen"}}, static_cast<double>(seen));
   std::map<std::pair<std::string, std::string>, double> attached;
   std::set<std::string> probes;  // that have series of their own
-  for (const auto& [id, host] : state.hosts) {
-    for (const Probe& probe : host.coverage.probes) {
+  for (const HostGroup& group : snapshot.host_groups) {
+    for (const Probe& probe : group.probes) {
       if (probe.state != ProbeState::kAttached &&
           probe.state != ProbeState::kRefused) {
         continue;
       }
       if (probes.size() < kMaxProbeNames) probes.insert(probe.name);
       attached[{probes.count(probe.name) > 0 ? probe.name : kOtherName,
-                kernels.Of(host.environment.kernel_release)}] +=
-          probe.state == ProbeState::kAttached;
+                kernels.Of(group.kernel_release)}] +=
+          probe.state == ProbeState::kAttached
+              ? static_cast<double>(group.hosts)
+              : 0;
     }
   }
   for (const auto& [key, hosts] : attached) {
@@ -362,7 +365,7 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
 
 std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
                                         absl::Time now) {
-  const KernelLabels kernels(snapshot.state);
+  const KernelLabels kernels(snapshot.state, snapshot.host_groups);
   Families families;
   AddCells(snapshot.state, kernels, now, &families);
   AddVerdicts(snapshot.verdicts, kernels, &families);
@@ -373,7 +376,7 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
 
 std::vector<MetricFamily> Exporter::Collect() const {
   std::vector<MetricFamily> out =
-      RenderMetrics(fleet_->Snapshot(), clock_.wall());
+      RenderMetrics(fleet_->ForMetrics(), clock_.wall());
   std::vector<MetricFamily> process = ProcessMetrics();
   std::move(process.begin(), process.end(), std::back_inserter(out));
   return out;

@@ -17,14 +17,14 @@
 namespace swaplock {
 
 // All families but process_*; in the order of metric_names.h. Families without
-// a series are left out.
+// a series are left out. The snapshot is one of Fleet::ForMetrics.
 std::vector<prometheus::MetricFamily> RenderMetrics(
     const FleetSnapshot& snapshot, absl::Time now);
 
 // Thread-safe. `fleet` outlives it.
 class Exporter : public prometheus::Collectable {
  public:
-  Exporter(const Fleet* fleet, Clock clock)
+  Exporter(Fleet* fleet, Clock clock)
       : fleet_(fleet), clock_(std::move(clock)) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;
@@ -32,7 +32,7 @@ class Exporter : public prometheus::Collectable {
   std::string Text() const;
 
  private:
-  const Fleet* const fleet_;
+  Fleet* const fleet_;
   const Clock clock_;
 };
 

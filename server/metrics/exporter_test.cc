@@ -29,6 +29,7 @@ std::string Render(const FleetSnapshot& snapshot, absl::Time now = kNow) {
 FleetSnapshot SnapshotOf(const std::vector<Window>& windows) {
   FleetSnapshot snapshot;
   for (const Window& w : windows) Merge(w, {}, kNow, &snapshot.state);
+  snapshot.host_groups = GroupsOf(snapshot.state.hosts);
   return snapshot;
 }
 

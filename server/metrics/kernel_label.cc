@@ -10,11 +10,12 @@
 
 namespace swaplock {
 
-KernelLabels::KernelLabels(const FleetState& state) {
+KernelLabels::KernelLabels(const FleetState& state,
+                           const std::vector<HostGroup>& groups) {
   std::map<std::string, uint64_t> hosts;
   for (const auto& [key, cohort] : state.cohorts) hosts[key.kernel_release];
-  for (const auto& [id, host] : state.hosts) {
-    ++hosts[host.environment.kernel_release];
+  for (const HostGroup& group : groups) {
+    hosts[group.kernel_release] += group.hosts;
   }
   std::vector<std::pair<std::string, uint64_t>> ranked(hosts.begin(),
                                                        hosts.end());

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "server/fleet/fleet_state.h"
+#include "server/fleet/host_groups.h"
 
 namespace swaplock {
 
@@ -16,7 +18,10 @@ class KernelLabels {
   static constexpr size_t kKernels = 8;
 
   // Of equally many hosts the newer kernel counts more.
-  explicit KernelLabels(const FleetState& state);
+  explicit KernelLabels(const FleetState& state)
+      : KernelLabels(state, GroupsOf(state.hosts)) {}
+  // The hosts are those of `groups`, which the state need not have.
+  KernelLabels(const FleetState& state, const std::vector<HostGroup>& groups);
 
   bool Has(const std::string& kernel) const { return named_.count(kernel) > 0; }
   std::string Of(const std::string& kernel) const {

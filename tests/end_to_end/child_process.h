@@ -20,6 +20,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  pid_t pid() const { return pid_; }  // -1: it did not start
+
   void Signal(int signal_number) const;
 
   // Waits for its end. The exit status, or 1000 plus the signal that ended it;

@@ -11,11 +11,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/record_file.h"
-#include "common/window_table.h"
-#include "proto/query.grpc.pb.h"
 
 namespace swaplock {
 namespace {
@@ -37,32 +34,6 @@ bool Eventually(const std::function<bool()>& question) {
     absl::SleepFor(absl::Milliseconds(5));
   }
   return true;
-}
-
-void Totals::Add(const Window& window) {
-  ++windows;
-  for (const Cell& cell : window.cells) AddCell(cell);
-}
-
-void Totals::AddCell(Cell cell) {
-  cell.key.device.clear();
-  const auto [found, added] = cells.emplace(cell.key, cell);
-  if (!added) found->second.Merge(cell);
-}
-
-std::string Totals::CellsText() const {
-  std::vector<Cell> all;
-  std::string bytes;
-  for (const auto& [key, cell] : cells) {
-    all.push_back(cell);
-    absl::StrAppend(&bytes, ToProto(cell).SerializeAsString());
-  }
-  return absl::StrCat(CellTable(all), OperationTable(all),
-                      "checksum: ", Crc32c(bytes), "\n");
-}
-
-std::string Totals::Text() const {
-  return absl::StrCat("windows: ", windows, "\n", CellsText());
 }
 
 TestBed::TestBed() : folder_(NewFolder()) {}
@@ -117,26 +88,8 @@ std::unique_ptr<ChildProcess> TestBed::StartAgent(
 }
 
 absl::StatusOr<Totals> TestBed::Counted() const {
-  const std::unique_ptr<v1::Query::Stub> stub = v1::Query::NewStub(
-      grpc::CreateChannel(absl::StrCat("127.0.0.1:", port_),
-                          grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  v1::Fleet fleet;
-  const grpc::Status status = stub->GetFleet(&context, {}, &fleet);
-  if (!status.ok()) {
-    return absl::UnavailableError(
-        absl::StrCat("get the fleet: ", status.error_message()));
-  }
-  Totals totals;
-  for (const v1::Cohort& cohort : fleet.cohorts()) {
-    totals.windows += cohort.windows();
-    for (const v1::Cell& message : cohort.cells()) {
-      absl::StatusOr<Cell> cell = FromProto(message);
-      if (!cell.ok()) return cell.status();
-      totals.AddCell(*std::move(cell));
-    }
-  }
-  return totals;
+  return CountedBy(grpc::CreateChannel(absl::StrCat("127.0.0.1:", port_),
+                                       grpc::InsecureChannelCredentials()));
 }
 
 absl::StatusOr<Totals> TestBed::Recorded() const {

@@ -4,33 +4,16 @@
 #define SWAPLOCK_TESTS_END_TO_END_TEST_BED_H_
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/cell.h"
-#include "common/window.h"
 #include "tests/end_to_end/child_process.h"
+#include "tests/end_to_end/totals.h"
 
 namespace swaplock {
-
-// What is in a set of windows, devices merged, as the server's cohorts are:
-// number of windows, and serialized cells.
-struct Totals {
-  uint64_t windows = 0;
-  std::map<CellKey, Cell> cells;
-
-  void Add(const Window& window);
-  void AddCell(Cell cell);
-  // To compare and to print: the cells as a table, and a checksum over every
-  // number, the buckets included.
-  std::string CellsText() const;
-  // And the number of windows, which is less when agents merged some.
-  std::string Text() const;
-};
 
 class TestBed {
  public:
