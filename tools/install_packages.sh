@@ -16,6 +16,7 @@ usage: install_packages.sh [--missing] GROUP...
   check  what ./check needs to run and to lint
   tidy   clang-tidy
   fuzz   what tools/fuzz.sh needs besides build and check
+  packages  what builds and tries Debian packages (packaging)
   lab    QEMU and what else boots kernels (tests/lab)
 
   --missing  only print what is missing, one line, nothing if nothing is
@@ -34,13 +35,13 @@ declare -A packages=(
     libcivetweb-dev
     libelf-dev libgrpc++-dev libgrpc-dev libncurses-dev libprotobuf-dev
     libsqlite3-dev libssl-dev libsystemd-dev nlohmann-json3-dev
-    prometheus-cpp-dev protobuf-compiler
-    protobuf-compiler-grpc zlib1g-dev"
+    prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"
-  [check]="clang-format curl iproute2 jq libcpp-httplib-dev libgmock-dev libgtest-dev
-    npm shellcheck"
+  [check]="chromium clang-format curl help2man iproute2 jq libcpp-httplib-dev
+    libgmock-dev libgtest-dev npm shellcheck systemd"
   [tidy]="clang-tidy"
   [fuzz]="libclang-rt-dev"
+  [packages]="debhelper help2man lintian mmdebstrap systemd-container"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
 )
 tools=${SWAPLOCK_TOOLS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/swaplock-tools}

@@ -12,8 +12,8 @@ namespace {
 
 using Random = std::mt19937_64;
 
-constexpr int kHolds = 400;        // of each lock cell
-constexpr uint64_t kTopHolds = 8;  // of a window
+constexpr int kHolds = 400;      // of each lock cell
+constexpr size_t kTopHolds = 8;  // of a window
 constexpr absl::Duration kWindow = absl::Seconds(10);
 
 // Log-normal nanoseconds with this median.
@@ -72,8 +72,11 @@ Window MakeOne(Random* random) {
                   OperationCell(Operation::kWrite, 3e4, random),
                   OperationCell(Operation::kRead, 8e3, random)};
   window.top_holds.clear();
-  for (uint64_t i = 0; i < kTopHolds; ++i) {
-    window.top_holds.push_back(TopHold((20 - i) * 1'000'000));
+  std::vector<uint64_t> longest_ns(kTopHolds);
+  for (uint64_t& hold_ns : longest_ns) hold_ns = Draw(5e6, random);
+  std::sort(longest_ns.rbegin(), longest_ns.rend());
+  for (const uint64_t hold_ns : longest_ns) {
+    window.top_holds.push_back(TopHold(hold_ns));
   }
   window.losses.clear();
   window.coverage.fingerprint =
