@@ -36,7 +36,7 @@ declare -A packages=(
     zlib1g-dev"
   [run]="fio kmod"
   [check]="clang-format curl iproute2 jq libgmock-dev libgtest-dev
-    shellcheck"
+    npm shellcheck"
   [tidy]="clang-tidy"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
 )
@@ -63,6 +63,7 @@ is_installed() {
   case $1 in
     prometheus)
       [[ -x $tools/usr/bin/promtool ]] || command -v promtool >/dev/null ;;
+    npm) command -v npm >/dev/null ;;  # node's own packages bring it as well
     *) [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) = installed ]] ;;
   esac
 }

@@ -48,7 +48,7 @@ def target_rules($panel):
      else empty end),
     # Every metric has a selector with both variables.
     ($expr | metric_names[] as $name
-     | [scan("(?<![a-zA-Z0-9_:])" + $name + "(?![a-zA-Z0-9_:])(\\{[^}]*\\})?")]
+     | [scan("(?<![a-zA-Z0-9_:])" + $name + "(?![a-zA-Z0-9_:])(\\{(?:\"[^\"]*\"|[^}\"])*\\})?")]
      | .[][0] as $selector
      | ("job=~\"$job\"", "instance=~\"$instance\"") as $matcher
      | if $selector == null or ($selector | contains($matcher) | not)
@@ -59,7 +59,7 @@ def target_rules($panel):
      | ($expr | [scan("(?<![a-zA-Z0-9_:])" + $name + "(?![a-zA-Z0-9_:])")]
               | length) as $uses
      | ($expr | [scan("(?:rate|increase)\\(" + $name
-                      + "\\{[^}]*\\}\\[[^\\]]*\\]\\)")] | length) as $rates
+                      + "\\{(?:\"[^\"]*\"|[^}\"])*\\}\\[[^\\]]*\\]\\)")] | length) as $rates
      | if $uses != $rates
        then $where + $name + " is a counter outside rate() or increase()"
        else empty end),
@@ -98,8 +98,15 @@ def layout_rules:
             and .[1].g.y < .[0].g.y + .[0].g.h)
    | "panels \"\(.[0].title)\" and \"\(.[1].title)\" overlap");
 
+def annotation_rules:
+  .annotations.list[] | "annotation \"\(.name)\" " as $where
+  | (if .datasource.uid != "${datasource}"
+     then $where + "does not use ${datasource}" else empty end),
+    (if (.expr // "") == "" then $where + "has no expression" else empty end);
+
 def lint:
   dashboard_rules,
+  annotation_rules,
   variable_rules,
   (panels[] | select(.type != "row") | panel_rules),
   layout_rules;

@@ -104,35 +104,43 @@ eventually "Prometheus sees all ${HOSTS} agents connected" \
 eventually "the server finds the regression" \
   has_value 'swaplock_verdict{verdict="regression"} == 1'
 
-# Every expression of the dashboard, its variables replaced as Grafana does.
+# Every expression of the dashboards, their variables replaced as Grafana does.
+replaced='gsub("\\$__rate_interval"; "10s")
+  | gsub("\\$\\{(?<name>base|new):regex\\}"; "$\(.name)")
+  | gsub("\\$base"; "6.12.57") | gsub("\\$new"; "6.18.15")
+  | gsub("\\$op"; "write")
+  | gsub("\\$(job|instance|kernel|subsystem)"; ".+")'
 expressions() {
-  # shellcheck disable=SC2016  # a program of jq
-  "${JQ}" -r '.panels[] | .title as $title | .targets[]?
-    | [$title, .refId,
-       (.expr | gsub("\\$__rate_interval"; "10s")
-              | gsub("\\$(job|instance|kernel|subsystem)"; ".+"))]
-    | join("\t")' dashboards/overview.json
+  "${JQ}" -r "(input_filename | sub(\".*/\"; \"\")) as \$file
+    | .panels[] | .title as \$title | .targets[]?
+    | [\$file, \$title, .refId, (.expr | ${replaced})] | join(\"\t\")" \
+    dashboards/grafana/*.json
 }
 asked=0
-while IFS=$'\t' read -r title target expression; do
+while IFS=$'\t' read -r file title target expression; do
   asked=$((asked + 1))
   [[ "${expression}" != *'$'* ]] ||
-    give_up "panel \"${title}\" has a variable that is not replaced"
+    give_up "${file}: panel \"${title}\" has a variable that is not replaced"
   grep -qF "${title}"$'\t' <<<"${MAY_BE_EMPTY}" && continue
-  eventually "panel \"${title}\" target ${target} is empty: ${expression}" \
+  eventually "${file}: panel \"${title}\" target ${target} is empty: ${expression}" \
     has_value "${expression}"
 done < <(expressions)
-echo "${asked} expressions of the dashboard have a value"
-((asked >= 30)) || fail "only ${asked} expressions were asked"
+echo "${asked} expressions of the dashboards have a value"
+((asked >= 100)) || fail "only ${asked} expressions were asked"
 
-# Its variables offer something to choose.
+# Annotations are there only while something is new; they must be answered.
+while read -r expression; do
+  query "${expression}" | "${JQ}" -e '.status == "success"' >/dev/null ||
+    fail "an annotation is no expression: ${expression}"
+done < <("${JQ}" -r ".annotations.list[].expr | ${replaced}" dashboards/grafana/*.json)
+
+# Their variables offer something to choose.
 while IFS=$'\t' read -r series label; do
   eventually "label_values(${series}, ${label}) is empty" \
     has_value "count by (${label}) (${series})"
-done < <("${JQ}" -r '.templating.list[] | select(.type == "query") | .definition
-  | capture("^label_values\\((?<series>.*), (?<label>[a-z]+)\\)$")
-  | [.series, .label] | join("\t")
-  | gsub("\\$(job|instance)"; ".+")' dashboards/overview.json)
+done < <("${JQ}" -r ".templating.list[] | select(.type == \"query\") | .definition
+  | capture(\"^label_values\\\\((?<series>.*), (?<label>[a-z]+)\\\\)$\")
+  | [(.series | ${replaced}), .label] | join(\"\t\")" dashboards/grafana/*.json | sort -u)
 
 while read -r record; do
   eventually "rule ${record} is empty" has_value "${record}"

@@ -38,12 +38,13 @@ names_in() {
      . as $expr | metric_names - $known | .[] | "\(.) in \($expr)"' <<<"${expressions}")"
   [[ -z "${unknown}" ]] || fail "$1 uses an unknown metric: ${unknown}"
 }
-names_in dashboards/overview.json < <(
-  "${JQ}" '.panels[].targets[]?.expr' dashboards/overview.json)
-names_in "the variables of dashboards/overview.json" < <(
-  "${JQ}" '.templating.list[] | select(.type == "query") | .definition
-           | sub("^label_values\\((?<s>.*), [a-z]+\\)$"; "\(.s)")' \
-    dashboards/overview.json)
+for file in dashboards/grafana/*.json; do
+  names_in "${file}" < <(
+    "${JQ}" '.panels[].targets[]?.expr, .annotations.list[].expr' "${file}")
+  names_in "the variables of ${file}" < <(
+    "${JQ}" '.templating.list[] | select(.type == "query") | .definition
+             | sub("^label_values\\((?<s>.*), [a-z]+\\)$"; "\(.s)")' "${file}")
+done
 for file in dashboards/rules.yaml dashboards/alerts.yaml; do
   names_in "${file}" < <(rules_of "${file}" | "${JQ}" .expr)
 done

@@ -1,11 +1,11 @@
 #!/bin/bash
-# dashboards/overview.json keeps the rules of dashboard_lint.jq, and the rules
-# find what they are for: each is shown a copy with one thing broken.
+# Each dashboard keeps the rules of dashboard_lint.jq, and the rules find what they
+# are for: each is shown a copy with one thing broken.
 set -euo pipefail
 source tests/dashboards/tools.sh
 require_tools jq
 
-OVERVIEW=dashboards/overview.json
+FLEET=dashboards/grafana/fleet.json
 COUNTERS="$(documented_series | awk '$2 == "counter" {print $1}' |
   "${JQ}" -Rn '[inputs]')"
 
@@ -14,17 +14,24 @@ lint() {
     'include "dashboard_lint"; lint' "$@"
 }
 
-while read -r finding; do
-  fail "${OVERVIEW}: ${finding}"
-done < <(lint "${OVERVIEW}")
+for dashboard in dashboards/grafana/*.json; do
+  while read -r finding; do
+    fail "${dashboard}: ${finding}"
+  done < <(lint "${dashboard}")
+done
+while read -r uid; do
+  fail "two dashboards have the uid ${uid}"
+done < <("${JQ}" -r .uid dashboards/grafana/*.json | sort | uniq -d)
 
 # finds SENTENCE CHANGE: after the jq CHANGE the lint says SENTENCE, a pattern.
 finds() {
   local found
-  found="$("${JQ}" "$2" "${OVERVIEW}" | lint)"
+  found="$("${JQ}" "$2" "${FLEET}" | lint)"
   grep -q -- "$1" <<<"${found}" ||
     fail "after $2 the lint does not say \"$1\" but: ${found}"
 }
+finds 'annotation "Verdicts" does not use' '.annotations.list[1].datasource.uid = "abc"'
+finds 'annotation "Verdicts" has no expression' 'del(.annotations.list[1].expr)'
 FIRST='.panels[1].targets[0]'
 finds 'id is not null' '.id = 7'
 finds 'uid is not a stable word' '.uid = ""'
