@@ -83,7 +83,7 @@ using StrataKeys = std::map<std::string, std::string>;
 
 // From the one that matters most to the one that is given up first, when strata
 // would be too small. The tercile of the rate before the upgrade follows as the
-// last one; it is computed.
+// last one where hosts have few events; it is computed.
 inline constexpr const char* kStrataKeys[] = {
     "cpu_family", "cpus",    "architecture", "backend",
     "compressor", "preempt", "preempt_rt",   "sched_ext",

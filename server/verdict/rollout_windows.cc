@@ -13,7 +13,8 @@
 namespace swaplock {
 namespace {
 
-constexpr int kDays = 7;
+constexpr int kDays = 7;  // of the after-window
+constexpr int kBeforeDays = 28;
 constexpr int64_t kBeforeEnds = 1;   // that day before the boot is not whole
 constexpr int64_t kAfterBegins = 2;  // days after the day of the boot
 constexpr int64_t kLaterBegins = 7;  // when uptimes are not matched
@@ -165,15 +166,15 @@ OperationCounts Finished(Sum sum) {
   return counts;
 }
 
-// What the host counted under `kernel` on the 7 days from `first` on; nothing
+// What the host counted under `kernel` on so many days from `first` on; nothing
 // when it was not measured on any of them.
 std::optional<HostWindow> WindowOf(const Host& host, const std::string& kernel,
-                                   int64_t first) {
+                                   int64_t first, int days) {
   HostWindow window;
   window.first_day = first;
-  window.days = kDays;
+  window.days = days;
   std::map<OperationKey, Sum> sums;
-  for (int64_t day = first; day < first + kDays; ++day) {
+  for (int64_t day = first; day < first + days; ++day) {
     const auto measured = host.days.find(day);
     if (measured != host.days.end()) {
       const auto it = measured->second.find(kernel);
@@ -411,15 +412,15 @@ class Assembly {
         rollout_.hosts_waiting += change.arm == Arm::kTreated;
         continue;
       }
-      const int64_t before = change.boot_day - kBeforeEnds - kDays;
+      const int64_t before = change.boot_day - kBeforeEnds - kBeforeDays;
       absl::StatusOr<HostHistory> history =
           reader_->Host(change.host_id, before, today_);
       if (!history.ok()) return history.status();
       FillKeys(&history->boots, &change);
       const Host host = Arranged(*history, today_);
-      change.before = WindowOf(host, base_, before);
-      change.after =
-          WindowOf(host, change.arm == Arm::kTreated ? new_ : base_, after);
+      change.before = WindowOf(host, base_, before, kBeforeDays);
+      change.after = WindowOf(host, change.arm == Arm::kTreated ? new_ : base_,
+                              after, kDays);
       const auto last = host.days.upper_bound(after + kDays / 2);
       change.vanished = last == host.days.end();
       if (change.vanished) change.after.reset();
@@ -473,6 +474,10 @@ Rollout RolloutOf(const HostHistory& history, const std::string& kernel_base,
   HistoryReader reader(history);
   // What reads memory does not fail.
   return *RolloutOf(&reader, kernel_base, kernel_new, today, {});
+}
+
+int64_t DaysToClose(const Rollout& rollout) {
+  return (rollout.uptime_unmatched ? kLaterBegins : kAfterBegins) + kDays - 1;
 }
 
 absl::StatusOr<Rollout> PlaceboOf(EvidenceReader* reader,

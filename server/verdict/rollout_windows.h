@@ -1,8 +1,10 @@
 // From host-days and boots, as a ledger keeps them, to the rows of a rollout:
 // one kernel change on a host is an event with a window before and one after.
 //
-// Before: the 7 whole days that end at least 24 h before the reboot (hosts are
-// drained then). After: the 7 that begin at least 24 h after it. Days are UTC.
+// Before: of the 28 whole days that end at least 24 h before the reboot (hosts
+// are drained then), those on the base build: what a host is compared with has
+// less noise the longer it is. After: the 7 days that begin at least 24 h after
+// the reboot. Days are UTC.
 #ifndef SWAPLOCK_SERVER_VERDICT_ROLLOUT_WINDOWS_H_
 #define SWAPLOCK_SERVER_VERDICT_ROLLOUT_WINDOWS_H_
 
@@ -44,6 +46,9 @@ absl::StatusOr<Rollout> RolloutOf(EvidenceReader* reader,
                                   const RolloutWindows& windows);
 Rollout RolloutOf(const HostHistory& history, const std::string& kernel_base,
                   const std::string& kernel_new, int64_t today);
+
+// From a host's reboot to the last day of its after-window.
+int64_t DaysToClose(const Rollout& rollout);
 
 // Hosts that ran `kernel` throughout, all of them controls, with windows around
 // the last day that leaves a whole one after it: what a self-test splits. Of
