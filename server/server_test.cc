@@ -78,6 +78,9 @@ class FullDisk : public Ledger {
   absl::StatusOr<std::vector<HostCell>> HostCells() override {
     return real_->HostCells();
   }
+  absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override {
+    return real_->OpenEvidence();
+  }
 
  private:
   const std::unique_ptr<Ledger> real_;

@@ -37,8 +37,25 @@ class SqliteBatch {
     Cell cell;
     uint64_t fingerprint = 0;
   };
+  // Of a day of a host under one kernel.
+  struct Covered {
+    uint64_t windows = 0;
+    uint64_t covered_ns = 0;
+    uint64_t events_lost = 0;
+  };
+  // Of a boot of a host.
+  struct Booted {
+    Window said;  // environment and facts only, of the newest window that said
+    std::string kernel_release;
+    std::string kernel_build;
+    int64_t boot_day = 0;
+    int64_t last_day = 0;
+  };
   using HostDayKey =
       std::tuple<std::string, std::string, int64_t, CohortCellKey>;
+  // Host, release, build, day.
+  using CoveredKey = std::tuple<std::string, std::string, std::string, int64_t>;
+  using BootKey = std::pair<std::string, std::string>;  // host, boot
 
   absl::StatusOr<uint64_t> KnownOf(const WindowKey& key, uint64_t after);
   absl::StatusOr<Outcome> InsertKey(const Window& window, int64_t day);
@@ -47,6 +64,10 @@ class SqliteBatch {
   absl::Status UpsertHost(const Window& window, const Outcome& outcome,
                           uint64_t counted_unix_ns);
   absl::Status InsertTopHolds(const Window& window, absl::Time counted_at);
+  void GatherBoot(const Window& window, absl::Time counted_at);
+  absl::Status WriteOpenHolds(const Window& window, int64_t day);
+  absl::Status WriteCovered(const CoveredKey& key, const Covered& covered);
+  absl::Status WriteBoot(const BootKey& key, const Booted& boot);
   absl::Status WriteHostDay(const HostDayKey& key, const HostDay& day);
   absl::Status WriteCell(const CohortKey& cohort, const CohortCellKey& key,
                          const CohortCell& cell);
@@ -57,6 +78,8 @@ class SqliteBatch {
   const absl::Time now_;
   std::map<CohortKey, Cohort> cohorts_;
   std::map<HostDayKey, HostDay> host_days_;
+  std::map<CoveredKey, Covered> covered_;
+  std::map<BootKey, Booted> boots_;
 };
 
 }  // namespace swaplock

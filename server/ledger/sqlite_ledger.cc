@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "common/log.h"
 #include "server/ledger/sqlite_batch.h"
+#include "server/ledger/sqlite_evidence.h"
 #include "server/ledger/sqlite_load.h"
 #include "server/ledger/sqlite_schema.h"
 #include "server/ledger/sqlite_upkeep.h"
@@ -111,7 +112,7 @@ absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::OpenLocked(
       Database::Open(path, /*read_only=*/true);
   if (!reader.ok()) return reader.status();
   return std::unique_ptr<SqliteLedger>(new SqliteLedger(
-      std::move(*lock), *std::move(writer), *std::move(reader)));
+      path, std::move(*lock), *std::move(writer), *std::move(reader)));
 }
 
 absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(
@@ -176,6 +177,10 @@ absl::StatusOr<FleetState> SqliteLedger::Load(absl::Time now) {
 absl::StatusOr<std::vector<HostCell>> SqliteLedger::HostCells() {
   absl::MutexLock lock(&reading_);
   return LoadHostCells(reader_.get());
+}
+
+absl::StatusOr<std::unique_ptr<EvidenceReader>> SqliteLedger::OpenEvidence() {
+  return SqliteEvidence::Open(path_);
 }
 
 }  // namespace swaplock

@@ -37,18 +37,22 @@ class SqliteLedger : public Ledger {
       const std::vector<Window>& windows, absl::Time now) override;
   absl::StatusOr<FleetState> Load(absl::Time now) override;
   absl::StatusOr<std::vector<HostCell>> HostCells() override;
+  absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override;
 
  private:
   static absl::StatusOr<DurableFile> Lock(const std::string& data_dir);
   static absl::StatusOr<std::unique_ptr<SqliteLedger>> OpenLocked(
       DurableFile* lock, const std::string& data_dir);
 
-  SqliteLedger(DurableFile lock, std::unique_ptr<Database> writer,
+  SqliteLedger(std::string path, DurableFile lock,
+               std::unique_ptr<Database> writer,
                std::unique_ptr<Database> reader)
-      : lock_(std::move(lock)),
+      : path_(std::move(path)),
+        lock_(std::move(lock)),
         writer_(std::move(writer)),
         reader_(std::move(reader)) {}
 
+  const std::string path_;
   const DurableFile lock_;
   const std::unique_ptr<Database> writer_;  // of the thread that commits
   absl::Mutex reading_;

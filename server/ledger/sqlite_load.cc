@@ -175,6 +175,7 @@ absl::StatusOr<std::vector<HostCell>> LoadHostCells(Database* database) {
       "SELECT host_id, kernel_release, subsystem, operation, role, mode,"
       " algorithm, lock_model, hold_tier, wait_tier, sum(acquisitions),"
       " sum(contended), sum(waits_over_10ms) FROM host_days"
+      " WHERE latency_tier = 0"
       " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
       [&](const Query& row) {
         HostCell cell;

@@ -32,6 +32,9 @@ class FakeLedger : public Ledger {
   absl::StatusOr<std::vector<HostCell>> HostCells() override {
     return std::vector<HostCell>();
   }
+  absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override {
+    return absl::UnimplementedError("not here");
+  }
 
   absl::Notification entered;
   absl::Notification go_on;
