@@ -172,7 +172,7 @@ grpc::ServerUnaryReactor* QueryService::GetFleet(
 
 grpc::ServerUnaryReactor* QueryService::ListVerdicts(
     grpc::CallbackServerContext* context,
-    const v1::ListVerdictsRequest* /*request*/, v1::VerdictList* reply) {
+    const v1::ListPlainVerdictsRequest* /*request*/, v1::VerdictList* reply) {
   const grpc::Status status = MayRead(*context);
   if (status.ok()) *reply = VerdictsMessage(fleet_->Snapshot());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

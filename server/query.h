@@ -41,7 +41,7 @@ class QueryService : public v1::Query::CallbackService {
                                      const v1::GetFleetRequest* request,
                                      v1::Fleet* reply) override;
   grpc::ServerUnaryReactor* ListVerdicts(grpc::CallbackServerContext* context,
-                                         const v1::ListVerdictsRequest* request,
+                                         const v1::ListPlainVerdictsRequest* request,
                                          v1::VerdictList* reply) override;
 
  private:
