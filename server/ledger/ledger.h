@@ -19,8 +19,8 @@
 #include "absl/time/time.h"
 #include "common/window.h"
 #include "server/fleet/fleet_state.h"
+#include "server/judge/verdict_store.h"
 #include "server/verdict/evidence.h"
-#include "server/verdict/host_cell.h"
 
 namespace swaplock {
 
@@ -43,10 +43,10 @@ class Ledger {
   // Everything committed so far, as merging every window would have made it.
   virtual absl::StatusOr<FleetState> Load(absl::Time now) = 0;
 
-  // Per host, kernel and cell, summed over all days.
-  virtual absl::StatusOr<std::vector<HostCell>> HostCells() = 0;
   // The evidence for verdicts, as of now.
   virtual absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() = 0;
+  // The verdicts that were made of it. As long as the ledger lives.
+  virtual VerdictStore* verdicts() = 0;
 };
 
 }  // namespace swaplock

@@ -304,6 +304,7 @@ class Assembly {
   // The first reboot from the base build into the new one, or a first boot that
   // anybody saw, into the new one.
   void FindUpgrades() {
+    std::vector<int64_t> first_seen;  // days of boots
     for (const auto& [id, boots] : hosts_) {
       for (size_t i = 0; i < boots.size(); ++i) {
         const HostBoot& boot = boots[i];
@@ -322,12 +323,15 @@ class Assembly {
         }
         upgraded_.insert(id);
         waves_[change.wave].push_back(boot.day);
-        rollout_.upgrade_days.push_back(boot.day);
+        (before == nullptr ? first_seen : rollout_.upgrade_days)
+            .push_back(boot.day);
         rollout_.hosts.push_back(std::move(change));
         break;
       }
     }
     for (auto& [wave, days] : waves_) std::sort(days.begin(), days.end());
+    // Without history of any host, boots are all there is.
+    if (rollout_.upgrade_days.empty()) rollout_.upgrade_days = first_seen;
     std::sort(rollout_.upgrade_days.begin(), rollout_.upgrade_days.end());
   }
 

@@ -83,13 +83,15 @@ Rollout Spiked(const Rollout& rollout, double ratio, uint64_t seed) {
 
 std::vector<SelfTestResult> SelfTest(const Rollout& rollout,
                                      const RolloutRules& rules, double ratio,
-                                     uint64_t splits, uint64_t seed) {
+                                     uint64_t splits, uint64_t seed,
+                                     const std::function<bool()>& stop) {
   std::map<std::pair<OperationKey, VerdictOutcome>, SelfTestResult> results;
   SeededRandom seeds(seed);
   RolloutRules plain = rules;
   plain.margin = 1;
   const bool spiked = ratio > 1;
   for (uint64_t split = 0; split < splits; ++split) {
+    if (stop && stop()) break;
     Rollout fake = FakeRollout(rollout, seeds.Next());
     if (spiked) fake = Spiked(fake, ratio, seeds.Next());
     const RolloutVerdicts verdicts = JudgeRollout(fake, rules);

@@ -346,6 +346,7 @@ v1::VerdictRules ToProto(const RolloutRules& rules) {
   out.set_max_censored_percent(rules.max_censored_percent);
   out.set_max_censored_points(rules.max_censored_points);
   out.set_single_host_share(rules.single_host_share);
+  out.set_sure_events(rules.sure_events);
   return out;
 }
 
@@ -372,6 +373,7 @@ RolloutRules FromProto(const v1::VerdictRules& message) {
   rules.max_censored_percent = message.max_censored_percent();
   rules.max_censored_points = message.max_censored_points();
   rules.single_host_share = message.single_host_share();
+  rules.sure_events = message.sure_events();
   return rules;
 }
 
