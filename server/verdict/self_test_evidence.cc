@@ -36,7 +36,7 @@ const SelfTestResult* Same(const std::vector<SelfTestResult>& results,
 }  // namespace
 
 bool WasMade(const SelfTestReport& report) {
-  return report.made != absl::InfinitePast() && report.missing.empty();
+  return report.made > absl::UnixEpoch() && report.missing.empty();
 }
 
 std::optional<EvidenceTable> SelfTestTable(const SelfTestReport& report) {
@@ -66,7 +66,7 @@ std::optional<EvidenceTable> SelfTestTable(const SelfTestReport& report) {
 }
 
 std::string SelfTestSentence(const SelfTestReport& report) {
-  if (report.made == absl::InfinitePast()) {
+  if (report.made <= absl::UnixEpoch()) {
     return report.missing.empty()
                ? "No self-test was made yet."
                : absl::StrCat("No self-test: ", report.missing, ".");

@@ -211,9 +211,9 @@ EvidenceTable ArmsOf(const VerdictRecord& r) {
   }
   if (!std::isnan(r.runnable_share_after)) {
     add("holds runnable off-CPU before", PercentText(r.runnable_share_before),
-        "");
+        kNone);
     add("holds runnable off-CPU after", PercentText(r.runnable_share_after),
-        "");
+        kNone);
   }
   return table;
 }

@@ -18,6 +18,7 @@
 #include "server/metrics/cell_series.h"
 #include "server/metrics/kernel_label.h"
 #include "server/web/html.h"
+#include "server/web/verdict_pages.h"
 
 namespace swaplock {
 namespace {
@@ -67,14 +68,6 @@ std::string ModelOf(LockModel model) {
 bool SawOwners(const Cell& cell) {
   return cell.contended == 0 || cell.waits_owner_running > 0 ||
          cell.waits_owner_runnable > 0 || cell.waits_owner_blocked > 0;
-}
-
-std::string VerdictsHtml(const FleetSnapshot& snapshot) {
-  HtmlTable table = {"Verdicts", {"verdict", "in words"}, {}};
-  for (const Verdict& v : snapshot.verdicts) {
-    table.rows.push_back({std::string(Name(v.kind)), v.sentence});
-  }
-  return Html(table);
 }
 
 using AllSeries = std::map<SeriesKey, Series>;
@@ -396,7 +389,8 @@ std::string CoverageHtml(const Coverage& coverage) {
 
 }  // namespace
 
-std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now) {
+std::string RenderPage(const FleetSnapshot& snapshot, const VerdictBook& book,
+                       absl::Time now) {
   const AllSeries all =
       SeriesOf(snapshot.state, KernelLabels(snapshot.state), now);
   return absl::StrCat(
@@ -408,7 +402,7 @@ std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now) {
       "<a href=\"/api/v1/fleet\">fleet</a> and ",
       "<a href=\"/api/v1/verdicts\">verdicts</a> as JSON. - is not measured, "
       "never 0; ",
-      "the end of the page says why.</p>\n", VerdictsHtml(snapshot),
+      "the end of the page says why.</p>\n", VerdictsHtml(book),
       OperationsHtml(all), WaitsHtml(all), HoldsHtml(all),
       InProgressHtml(snapshot, now, ""), LongestHoldsHtml(snapshot, now, ""),
       HostsHtml(snapshot, now), HtmlEnd());

@@ -8,10 +8,12 @@
 
 #include "absl/time/time.h"
 #include "server/fleet/fleet.h"
+#include "server/verdict/verdict_book.h"
 
 namespace swaplock {
 
-std::string RenderPage(const FleetSnapshot& snapshot, absl::Time now);
+std::string RenderPage(const FleetSnapshot& snapshot, const VerdictBook& book,
+                       absl::Time now);
 
 // What is known of one host: its machine and kernel, its context, its holds and
 // its probes. Empty when there is no such host.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing.h"
+#include "server/verdict/verdict_testing.h"
 
 namespace swaplock {
 namespace {
@@ -29,7 +30,7 @@ FleetSnapshot SnapshotOf(const std::vector<Window>& windows) {
 }
 
 std::string Page(const Window& window) {
-  return RenderPage(SnapshotOf({window}), EndOf(window));
+  return RenderPage(SnapshotOf({window}), TestBook(), EndOf(window));
 }
 
 // The cells of a row, as the page has them.
@@ -88,11 +89,11 @@ TEST(PageTest, HoldsInProgressAreShownUntilTheirHostIsSilent) {
   hold.comm = "stuck";
   window.holds_in_progress.push_back(hold);
   const FleetSnapshot snapshot = SnapshotOf({window});
-  const std::string now = RenderPage(snapshot, EndOf(window));
+  const std::string now = RenderPage(snapshot, TestBook(), EndOf(window));
   EXPECT_THAT(now, HasSubstr("<td>stuck[0] other nice 0</td>"));
   EXPECT_THAT(now, HasSubstr("<td>now</td>"));
   const std::string later =
-      RenderPage(snapshot, EndOf(window) + absl::Minutes(1));
+      RenderPage(snapshot, TestBook(), EndOf(window) + absl::Minutes(1));
   EXPECT_THAT(later, Not(HasSubstr("stuck")));
   EXPECT_THAT(later, HasSubstr("None: no host said"));
 }
