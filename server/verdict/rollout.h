@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "common/cell.h"
-#include "server/verdict/exposure.h"
 #include "server/verdict/operation_key.h"
+#include "server/verdict/wait_sight.h"
 
 namespace swaplock {
 
