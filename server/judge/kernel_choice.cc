@@ -16,7 +16,7 @@ struct Kernel {
   std::set<std::string> hosts;
   // By the kernel that hosts ran before their first boot into this one.
   std::map<std::string, uint64_t> predecessors;
-  int64_t last_boot = 0;
+  int64_t last_boot = 0;  // of a host that had not run it before
 };
 
 std::map<std::string, Kernel> KernelsOf(const std::vector<HostBoot>& boots,
@@ -37,8 +37,9 @@ std::map<std::string, Kernel> KernelsOf(const std::vector<HostBoot>& boots,
       if (release.empty() || release == other) continue;
       Kernel& kernel = kernels[release];
       kernel.hosts.insert(id);
+      if (!seen.insert(release).second) continue;
       kernel.last_boot = std::max(kernel.last_boot, own[i]->day);
-      if (!seen.insert(release).second || i == 0) continue;
+      if (i == 0) continue;
       const std::string& before = own[i - 1]->kernel_release;
       if (!before.empty() && before != other && before != release) {
         ++kernel.predecessors[before];

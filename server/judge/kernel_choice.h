@@ -24,8 +24,8 @@ struct ChosenPair {
   uint64_t upgraded = 0;               // hosts that went from one to the other
 };
 
-// Kernels that no host booted within this time are no longer judged: their
-// hosts' days begin to leave the ledger.
+// Kernels that no host booted for the first time within this time are no longer
+// judged: their hosts' days begin to leave the ledger.
 inline constexpr int64_t kJudgedDays = 45;
 inline constexpr size_t kMaxPairs = 16;
 

@@ -19,6 +19,7 @@ constexpr size_t kMaxTextBytes = 1000;
 // A self-test takes as long as so many hosts take 600 times.
 constexpr size_t kSelfTestHosts = 1000;
 constexpr uint64_t kMinSelfTestHosts = 16;  // 8 for each arm
+constexpr int64_t kFrozenDays = 30;         // that a look is made again
 
 absl::Status NoSuchVerdict(uint64_t id) {
   return absl::NotFoundError(absl::StrCat("there is no verdict ", id));
@@ -73,7 +74,7 @@ absl::Status VerdictEngine::RunDue() {
         sources_.evidence();
     if (!reader.ok()) return reader.status();
     absl::Status s = JudgePairs(reader->get(), today);
-    if (s.ok()) s = TestItself(reader->get(), today);
+    if (s.ok()) s = TestItself(*std::move(reader), today);
     if (!s.ok()) return s;
     looked_for_day_ = today;
     looked_at_ = begun;
@@ -127,6 +128,10 @@ absl::Status VerdictEngine::JudgePair(EvidenceReader* reader,
   absl::StatusOr<Evaluated> evaluated = Evaluate(reader, input);
   if (!evaluated.ok()) return evaluated.status();
   Evaluation& evaluation = evaluated->evaluation;
+  // Its rows begin to leave the ledger, and it was judged with all of them.
+  if (evaluation.ended && evaluation.last_day < today - kFrozenDays) {
+    return absl::OkStatus();
+  }
   evaluation.id = last_evaluation_ + 1;
   evaluation.judged = sources_.now();
   // The same rows on the same day: nothing to tell.
@@ -145,7 +150,8 @@ absl::Status VerdictEngine::JudgePair(EvidenceReader* reader,
   return absl::OkStatus();
 }
 
-absl::Status VerdictEngine::TestItself(EvidenceReader* reader, int64_t today) {
+absl::Status VerdictEngine::TestItself(std::unique_ptr<EvidenceReader> reader,
+                                       int64_t today) {
   const std::shared_ptr<const VerdictBook> book = Book();
   if (stopping_ || options_.self_test_splits == 0 ||
       (book->self_test.made != absl::InfinitePast() &&
@@ -162,9 +168,11 @@ absl::Status VerdictEngine::TestItself(EvidenceReader* reader, int64_t today) {
   if (report.kernel_release.empty()) return absl::OkStatus();
   RolloutWindows windows;
   windows.without = sources_.hosts_aside();
-  const absl::StatusOr<Rollout> placebo =
-      PlaceboOf(reader, report.kernel_release, today, windows, kSelfTestHosts);
+  const absl::StatusOr<Rollout> placebo = PlaceboOf(
+      reader.get(), report.kernel_release, today, windows, kSelfTestHosts);
   if (!placebo.ok()) return placebo.status();
+  // The test takes minutes, in which the ledger's log would grow.
+  reader.reset();
   report.hosts = placebo->hosts.size();
   if (report.hosts < kMinSelfTestHosts) {
     report.missing =

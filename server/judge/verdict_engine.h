@@ -94,7 +94,7 @@ class VerdictEngine : public VerdictDesk {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(running_);
   absl::Status JudgePair(EvidenceReader* reader, const ChosenPair& chosen,
                          int64_t today) ABSL_EXCLUSIVE_LOCKS_REQUIRED(running_);
-  absl::Status TestItself(EvidenceReader* reader, int64_t today)
+  absl::Status TestItself(std::unique_ptr<EvidenceReader> reader, int64_t today)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(running_);
   absl::Status Mark(uint64_t id, VerdictMark mark);
   // Applies `step` to a copy of the book, stores what it changed, and shows it.
