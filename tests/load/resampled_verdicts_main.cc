@@ -2,7 +2,7 @@
 // kernels, one fleet a seed: how often each verdict comes out for an operation
 // and outcome, and the first fleet's sentence.
 //
-// usage: resampled_verdicts [--fleets N] BASE.slk NEW.slk
+// usage: resampled_verdicts [--fleets N] [--blocks N] BASE.slk NEW.slk
 //
 // tests/load/data/ has such records; record_lab_windows.sh makes them.
 #include <stdlib.h>
@@ -22,6 +22,7 @@
 #include "tests/load/resampled_windows.h"
 
 ABSL_FLAG(uint64_t, fleets, 1, "fleets drawn");
+ABSL_FLAG(int, blocks, 20, "recorded blocks in a host's day, 1 to 1000");
 
 namespace swaplock {
 namespace {
@@ -42,9 +43,14 @@ std::string StemOf(const std::string& path) {
 }
 
 int Main(const std::vector<char*>& files) {
-  if (files.size() != 2) {
-    absl::FPrintF(stderr,
-                  "usage: resampled_verdicts [--fleets N] BASE.slk NEW.slk\n");
+  ResampledRollout plan;
+  plan.blocks_per_day = absl::GetFlag(FLAGS_blocks);
+  if (files.size() != 2 || plan.blocks_per_day < 1 ||
+      plan.blocks_per_day > 1000) {
+    absl::FPrintF(
+        stderr,
+        "usage: resampled_verdicts [--fleets N] [--blocks N] BASE.slk "
+        "NEW.slk; N blocks are 1 to 1000\n");
     return 2;
   }
   const auto base = ReadRecordedKernel(files[0], StemOf(files[0]));
@@ -62,9 +68,9 @@ int Main(const std::vector<char*>& files) {
     if (mkdtemp(directory.data()) == nullptr) {
       return Fail(absl::InternalError("no temporary directory"));
     }
-    const auto verdicts = VerdictsThroughLedger(
-        ResampledWindows(*base, *renewed, ResampledRollout(), seed), directory,
-        base->name, renewed->name);
+    const auto verdicts =
+        VerdictsThroughLedger(ResampledWindows(*base, *renewed, plan, seed),
+                              directory, base->name, renewed->name);
     std::filesystem::remove_all(directory);
     if (!verdicts.ok()) return Fail(verdicts.status());
     for (const VerdictRecord& r : verdicts->verdicts) {
