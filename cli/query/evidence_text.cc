@@ -42,10 +42,19 @@ std::string EvidenceText(const EvidenceTable& table, size_t max_width) {
       widths[i] = std::max(widths[i], CharactersIn(line[i]));
     }
   }
+  // Where numbers would be cut off, what they are of gets a line of its own.
+  size_t total = kIndent.size();
+  for (const size_t width : widths) total += width + 2;
+  const bool apart = max_width > 0 && total - 2 > max_width &&
+                     table.columns.size() > 2 && table.columns.back().number;
   std::string text = absl::StrCat(Printable(table.title), "\n");
   for (const auto& line : lines) {
     std::string begin(kIndent);
-    for (size_t i = 0; i + 1 < line.size(); ++i) {
+    if (apart) {
+      absl::StrAppend(&text, Wrapped(line[0], kIndent, kIndent, max_width));
+      absl::StrAppend(&begin, kIndent);
+    }
+    for (size_t i = apart ? 1 : 0; i + 1 < line.size(); ++i) {
       const std::string blanks = Blanks(widths[i] - CharactersIn(line[i]));
       absl::StrAppend(&begin, table.columns[i].number ? blanks : "", line[i],
                       table.columns[i].number ? "" : blanks, "  ");

@@ -9,9 +9,11 @@
 
 namespace swaplock {
 
-// The title, the rows and the notes. Where a line would be longer than
-// `max_width` characters (0: no limit) its last column, if it is text, goes on
-// below itself. Control characters are '?'.
+// The title, the rows and the notes. Where lines would be longer than
+// `max_width` characters (0: no limit) the last column goes on below itself,
+// or, if it is numbers, the first one gets a line of its own. Control
+// characters are
+// '?'.
 std::string EvidenceText(const EvidenceTable& table, size_t max_width);
 
 }  // namespace swaplock

@@ -156,7 +156,8 @@ std::string UnitOf(VerdictOutcome outcome) {
 
 std::string PerMillion(double events, double operations) {
   if (!(operations > 0)) return kNone;
-  return absl::StrFormat("%.3g", events / operations * 1e6);
+  const double rate = events / operations * 1e6;
+  return rate < 1000 ? absl::StrFormat("%.3g", rate) : CountText(rate);
 }
 
 EvidenceTable ArmsOf(const VerdictRecord& r) {

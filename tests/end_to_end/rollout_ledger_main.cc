@@ -2,10 +2,13 @@
 // `rollout_ledger DATA_DIR SCENARIOS` fills DATA_DIR with the hosts of the
 // first scenario in SCENARIOS (tests/load/scenario.proto), so that a server
 // started there finds the days before in its ledger and judges them at once.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +27,29 @@ constexpr uint64_t kSeed = 1;
 
 int64_t EndDay(const Window& window) {
   return static_cast<int64_t>(window.end_unix_ns) / kDayNs;
+}
+
+void Move(int64_t days, Window* window) {
+  window->end_unix_ns = static_cast<uint64_t>(
+      static_cast<int64_t>(window->end_unix_ns) + days * kDayNs);
+}
+
+// Every host goes on as it ended until `last_day`.
+void GoOnUntil(int64_t last_day, std::vector<Window>* windows) {
+  std::map<std::string, Window> last;
+  for (const Window& window : *windows) last[window.key.host_id] = window;
+  for (auto& [host, window] : last) {
+    while (EndDay(window) < last_day) {
+      Move(1, &window);
+      ++window.key.seq;
+      window.start_boottime_ns += kDayNs;
+      window.end_boottime_ns += kDayNs;
+      windows->push_back(window);
+    }
+  }
+  std::stable_sort(
+      windows->begin(), windows->end(),
+      [](const Window& a, const Window& b) { return EndDay(a) < EndDay(b); });
 }
 
 absl::Status CommitByDay(const std::vector<Window>& windows, Ledger* ledger) {
@@ -47,13 +73,11 @@ absl::Status MakeLedger(const char* directory, const char* scenarios_path) {
   if (scenarios->empty()) return absl::NotFoundError("there is no scenario");
   std::vector<Window> windows = FleetWindows((*scenarios)[0], kSeed);
   if (windows.empty()) return absl::NotFoundError("it has no windows");
-  // The last day is two days ago, so that the one after it is whole too.
+  // Two days ago the rollout had ended; yesterday says so once more.
   const int64_t today = absl::ToUnixSeconds(absl::Now()) / 86'400;
   const int64_t days = today - 2 - EndDay(windows.back());
-  for (Window& window : windows) {
-    window.end_unix_ns = static_cast<uint64_t>(
-        static_cast<int64_t>(window.end_unix_ns) + days * kDayNs);
-  }
+  for (Window& window : windows) Move(days, &window);
+  GoOnUntil(today - 1, &windows);
   auto ledger = SqliteLedger::Open(directory);
   if (!ledger.ok()) return ledger.status();
   return CommitByDay(windows, ledger->get());

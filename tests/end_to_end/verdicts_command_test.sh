@@ -74,7 +74,7 @@ eventually "the server finds the regression" lists_a_regression
 
 run 1 verdicts
 has "6.12.57 -> 6.18.15: incident 1, open since"
-has "6.18.15 (together with preempt: none -> lazy) is worse than 6.12.57"
+has "is worse than 6.12.57 for"
 has "REGRESSION"
 [[ -z "${SWAPLOCK_SHOW:-}" ]] || cat "${TMP}/out"
 run 1 verdicts --output=json
