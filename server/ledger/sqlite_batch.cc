@@ -57,6 +57,25 @@ bool AllZero(const Distribution& d) {
 
 }  // namespace
 
+void SqliteBatch::HostDay::Add(const Cell& cell) {
+  acquisitions += cell.acquisitions;
+  contended += cell.contended;
+  waits_over_1ms += cell.wait.over_1ms;
+  waits_over_10ms += cell.wait.over_10ms;
+  waits_over_100ms += cell.wait.over_100ms;
+  wait_ns += cell.wait.sum_ns;
+  hold_ns += cell.hold.sum_ns;
+  runnable_ns += cell.runnable.sum_ns;
+  blocked_ns += cell.blocked.sum_ns;
+  on_cpu_ns += cell.on_cpu_ns;
+  unknown_ns += cell.unknown_ns;
+  longest_wait_ns = std::max(longest_wait_ns, cell.wait.max_ns);
+  longest_hold_ns = std::max(longest_hold_ns, cell.hold.max_ns);
+  longest_runnable_ns = std::max(longest_runnable_ns, cell.runnable.max_ns);
+  timed_operations += cell.latency.Count();
+  slow_operations += cell.latency.over_10ms;
+}
+
 // How many of the sequence numbers (after, seq] are known. Rows do not overlap,
 // so of those behind `seq` only the next one can reach back to it.
 absl::StatusOr<uint64_t> SqliteBatch::KnownOf(const WindowKey& key,
@@ -217,7 +236,7 @@ absl::StatusOr<Outcome> SqliteBatch::Add(const Window& window) {
     into.cell.Merge(window.cells[i]);
     into.longest_by_hour[HourOf(counted_at)].Merge(LongestOf(window, i));
     HostDay& host_day = host_days_[{window.key.host_id, kernel, day, key}];
-    host_day.cell.Merge(window.cells[i]);
+    host_day.Add(window.cells[i]);
     host_day.fingerprint = window.coverage.fingerprint;
   }
   Covered& covered = covered_[{window.key.host_id, kernel,
@@ -291,12 +310,15 @@ absl::Status SqliteBatch::WriteBoot(const BootKey& key, const Booted& boot) {
       " boot_id = ?2");
   absl::StatusOr<bool> row = known.Bind(host_id, Blob{boot_id}).Step();
   if (!row.ok()) return row.status();
+  // Windows change nothing of this, but for the first of a day and those that
+  // say facts.
+  if (*row && boot.last_day <= known.Int(0) &&
+      boot.said.context.facts.empty()) {
+    return absl::OkStatus();
+  }
   Window facts = boot.said;
   if (*row) {
-    // Windows change nothing of this, but for the first of a day and those that
-    // say facts.
     const bool newer = boot.last_day > known.Int(0);
-    if (!newer && facts.context.facts.empty()) return absl::OkStatus();
     const std::string bytes = known.Text(1);
     absl::StatusOr<Window> before = ParseWindow(bytes);
     if (!before.ok()) return before.status();
@@ -339,7 +361,6 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
                                        const HostDay& day) {
   const auto& [host_id, kernel, day_number, cell_key] = key;
   const CellKey& k = cell_key.key;
-  const Cell& c = day.cell;
   Query upsert = database_->Prepare(
       "INSERT INTO host_days AS d VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
       " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
@@ -367,11 +388,11 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
       .Bind(host_id, kernel, day_number, k.subsystem, k.operation, k.role,
             k.mode, k.algorithm, cell_key.lock_model, cell_key.hold_tier,
             cell_key.wait_tier, cell_key.latency_tier, day.fingerprint,
-            c.acquisitions, c.contended, c.wait.over_1ms, c.wait.over_10ms,
-            c.wait.over_100ms, c.wait.sum_ns, c.hold.sum_ns, c.runnable.sum_ns,
-            c.blocked.sum_ns, c.on_cpu_ns, c.unknown_ns, c.wait.max_ns,
-            c.hold.max_ns, c.runnable.max_ns, c.latency.Count(),
-            c.latency.over_10ms)
+            day.acquisitions, day.contended, day.waits_over_1ms,
+            day.waits_over_10ms, day.waits_over_100ms, day.wait_ns, day.hold_ns,
+            day.runnable_ns, day.blocked_ns, day.on_cpu_ns, day.unknown_ns,
+            day.longest_wait_ns, day.longest_hold_ns, day.longest_runnable_ns,
+            day.timed_operations, day.slow_operations)
       .Run();
 }
 

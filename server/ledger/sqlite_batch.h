@@ -33,9 +33,27 @@ class SqliteBatch {
   absl::Status Write();
 
  private:
+  // What a host counted in a cell, without histograms, which are large.
   struct HostDay {
-    Cell cell;
     uint64_t fingerprint = 0;
+    uint64_t acquisitions = 0;
+    uint64_t contended = 0;
+    uint64_t waits_over_1ms = 0;
+    uint64_t waits_over_10ms = 0;
+    uint64_t waits_over_100ms = 0;
+    uint64_t wait_ns = 0;
+    uint64_t hold_ns = 0;
+    uint64_t runnable_ns = 0;
+    uint64_t blocked_ns = 0;
+    uint64_t on_cpu_ns = 0;
+    uint64_t unknown_ns = 0;
+    uint64_t longest_wait_ns = 0;
+    uint64_t longest_hold_ns = 0;
+    uint64_t longest_runnable_ns = 0;
+    uint64_t timed_operations = 0;
+    uint64_t slow_operations = 0;
+
+    void Add(const Cell& cell);
   };
   // Of a day of a host under one kernel.
   struct Covered {
