@@ -252,10 +252,13 @@ class Assembly {
       found.push_back(std::move(host));
     }
     if (found.size() > max_hosts) {
+      const auto place = [](const HostChange& host) {
+        return std::make_pair(SeededRandom(HashOf(host.host_id)).Next(),
+                              host.host_id);
+      };
       std::sort(found.begin(), found.end(),
-                [](const HostChange& a, const HostChange& b) {
-                  return std::make_pair(HashOf(a.host_id), a.host_id) <
-                         std::make_pair(HashOf(b.host_id), b.host_id);
+                [&](const HostChange& a, const HostChange& b) {
+                  return place(a) < place(b);
                 });
       found.resize(max_hosts);
     }

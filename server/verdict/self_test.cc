@@ -54,10 +54,15 @@ Rollout FakeRollout(const Rollout& rollout, uint64_t seed) {
     waves[{host.wave, host.rebooted}].push_back(host);
   }
   for (auto& [wave, hosts] : waves) {
+    // The hash alone hardly changes the order of names that are alike, such as
+    // h1 and h2, from one seed to the next.
+    const auto place = [seed](const HostChange& host) {
+      return std::make_pair(SeededRandom(HashOf(host.host_id, seed)).Next(),
+                            host.host_id);
+    };
     std::sort(hosts.begin(), hosts.end(),
               [&](const HostChange& a, const HostChange& b) {
-                return std::make_pair(HashOf(a.host_id, seed), a.host_id) <
-                       std::make_pair(HashOf(b.host_id, seed), b.host_id);
+                return place(a) < place(b);
               });
     // Where uptimes have to match, only hosts that rebooted serve as either.
     const bool usable = wave.second || rollout.uptime_unmatched;
