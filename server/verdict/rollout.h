@@ -134,7 +134,8 @@ struct Rollout {
   // Builds between the two that hosts skipped: a difference may be theirs.
   std::vector<std::string> builds_between;
   // Boot days of all hosts that were seen to be upgraded, ascending, also of
-  // those that wait; of hosts first seen on the new build if there are no others.
+  // those that wait; of hosts first seen on the new build if there are no
+  // others.
   std::vector<int64_t> upgrade_days;
   // Upgraded hosts whose after-window is still open; they are not in `hosts`.
   uint64_t hosts_waiting = 0;
