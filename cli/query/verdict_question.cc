@@ -94,7 +94,7 @@ absl::StatusOr<absl::Duration> SuppressionOf(const std::string& text) {
   int64_t count = 0;
   if (!absl::SimpleAtoi(absl::string_view(text).substr(0, text.size() - 1),
                         &count) ||
-      count <= 0 || count > 365 * 24 * 60) {
+      count <= 0 || count > int64_t{365} * 24 * 60) {
     return bad;
   }
   absl::Duration unit;
