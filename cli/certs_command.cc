@@ -10,7 +10,7 @@
 
 ABSL_FLAG(std::string, dir, ".", "folder of the files");
 ABSL_FLAG(std::string, domain, "swaplock",
-          "trust domain of hosts and readers, as the server's "
+          "trust domain of the names, as the server's "
           "--trust_domain");
 ABSL_FLAG(int, days, 0,
           "how long it is valid; 0: 3650 for a CA, 397 for others");

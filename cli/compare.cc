@@ -140,6 +140,7 @@ int ExitStatus(const std::vector<Comparison>& comparisons) {
 }  // namespace
 
 int Compare(const Words& words) {
+  if (words.flags.count("server") > 0) return CompareKernels(words);
   if (const int status = CheckWords(words); status != 0) return status;
   Inputs inputs;
   if (const int status = ReadInputs(words, &inputs); status != 0) {

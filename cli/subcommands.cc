@@ -48,11 +48,21 @@ const std::vector<Subcommand>& Subcommands() {
        {"table", "json", "csv"},
        Holds},
       {"verdicts",
-       "[flags]",
+       "[flags]\n"
+       "swaplock verdicts acknowledge ID [--reason=TEXT]\n"
+       "swaplock verdicts suppress ID --reason=TEXT --for=14d\n"
+       "swaplock verdicts reopen ID",
        "kernels against each other, as a server sees it",
-       WithServer({"output"}),
-       {"table", "json"},
+       WithServer({"pair", "kernel", "kind", "subsystem", "op", "state",
+                   "incident", "self_test", "output", "reason", "for", "by"}),
+       {"table", "json", "csv"},
        Verdicts},
+      {"explain",
+       "ID [flags]",
+       "one verdict of a server, and all that it rests on",
+       WithServer({"history", "output"}),
+       {"table", "json"},
+       Explain},
       {"doctor",
        "[flags]",
        "what can be measured on this host",
@@ -60,7 +70,7 @@ const std::vector<Subcommand>& Subcommands() {
        {"table", "json"},
        Doctor},
       {"certs",
-       "ca | server NAME... | host NAME | reader NAME",
+       "ca | server NAME... | host NAME | reader NAME | operator NAME",
        "certificates for a small site",
        {"dir", "domain", "days"},
        {"table"},
@@ -73,11 +83,12 @@ const std::vector<Subcommand>& Subcommands() {
        Report},
       {"compare",
        "BASE... [--base=WHICH] -- NEW... [--new=WHICH]\n"
-       "swaplock compare FILE... --base=WHICH --new=WHICH",
-       "recorded runs of two kernels or variants against each other (what a\n"
-       "server knows of two kernels: swaplock verdicts)",
-       {"base", "new", "differ", "output", "lkml", "force",
-        "fail_on_regression"},
+       "swaplock compare FILE... --base=WHICH --new=WHICH\n"
+       "swaplock compare KERNEL_BASE KERNEL_NEW --server=HOST:PORT",
+       "recorded runs of two kernels or variants against each other, or two\n"
+       "kernels as a server's hosts know them",
+       WithServer({"base", "new", "differ", "output", "lkml", "force",
+                   "fail_on_regression"}),
        {"table", "json", "csv"},
        Compare},
       {"record",

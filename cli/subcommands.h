@@ -5,6 +5,8 @@
 #ifndef SWAPLOCK_CLI_SUBCOMMANDS_H_
 #define SWAPLOCK_CLI_SUBCOMMANDS_H_
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct Words {
   std::vector<std::string> words;  // after the subcommand, before "--"
   bool dashes = false;             // whether there was a "--"
   std::vector<std::string> after_dashes;
-  std::vector<std::string> labels;  // every --label, in order
+  std::vector<std::string> labels;           // every --label, in order
+  std::set<std::string, std::less<>> flags;  // names of those that were given
 };
 
 struct Subcommand {
@@ -52,8 +55,16 @@ int Kernels(const Words& words);
 int Hosts(const Words& words);
 int Holds(const Words& words);
 
-// What the server says of kernels against each other.
+// What the server says of kernels against each other: 1 when a regression is
+// listed. Or says what is to become of one.
 int Verdicts(const Words& words);
+
+// One verdict with everything that it rests on.
+int Explain(const Words& words);
+
+// Two kernels as a server's hosts know them: 1 when one is worse and
+// --fail_on_regression was given. `swaplock compare` with --server.
+int CompareKernels(const Words& words);
 
 // Runs a command while the locks are measured, into a file. Returns the
 // command's own exit status if that is not 0.

@@ -106,6 +106,7 @@ Arguments TakeApart(const Subcommand& subcommand,
       out.error = absl::StrCat("it has no flag ", arguments[i]);
       return out;
     }
+    out.words.flags.insert(name);
     std::string whole = absl::StrCat("--", name);
     if (equals != absl::string_view::npos) {
       absl::StrAppend(&whole, argument.substr(equals));

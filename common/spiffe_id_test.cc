@@ -16,6 +16,8 @@ TEST(SpiffeIdTest, ReadsWhatItWrites) {
   EXPECT_EQ(read->kind, PeerKind::kHost);
   EXPECT_EQ(read->name, "web-17.rack_2");
   EXPECT_EQ(ParseSpiffeId("spiffe://d/reader/ops")->kind, PeerKind::kReader);
+  EXPECT_EQ(ParseSpiffeId("spiffe://d/operator/ops")->kind,
+            PeerKind::kOperator);
 }
 
 TEST(SpiffeIdTest, RefusesWhatIsNone) {

@@ -1,51 +1,22 @@
 #include "server/query.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <map>
 
 #include "common/plain_text.h"
 #include "common/window.h"
+#include "server/json_answer.h"
 
 namespace swaplock {
-namespace {
 
-static_assert(static_cast<int>(VerdictKind::kDataQuality) ==
-              v1::VerdictKind_MAX);
-
-v1::Verdict VerdictMessage(const Verdict& v) {
-  v1::Verdict out;
-  out.set_kernel_base(v.kernel_base);
-  out.set_kernel_new(v.kernel_new);
-  out.set_subsystem(static_cast<v1::Subsystem>(v.subsystem));
-  out.set_operation(static_cast<v1::Operation>(v.operation));
-  out.set_outcome(v.outcome);
-  out.set_kind(static_cast<v1::VerdictKind>(v.kind));
-  out.set_sentence(v.sentence);
-  out.set_reason(v.reason);
-  out.set_hosts_base(v.hosts_base);
-  out.set_hosts_new(v.hosts_new);
-  out.set_p_value(v.p_value);
-  out.set_p_exact(v.p_exact);
-  out.set_ratio(v.ratio);
-  out.set_ratio_lower(v.ratio_lower);
-  out.set_ratio_upper(v.ratio_upper);
-  out.set_smallest_p(v.smallest_p);
+v1::TopHold TopHoldMessage(const TopHold& top) {
+  v1::TopHold out;
+  out.set_host_id(top.host_id);
+  out.set_kernel_release(top.kernel_release);
+  *out.mutable_key() = ToProto(top.key);
+  *out.mutable_hold() = ToProto(top.hold);
+  out.set_end_unix_ns(top.end_unix_ns);
   return out;
 }
-
-std::string Json(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
-  std::string out;
-  const auto status =
-      google::protobuf::util::MessageToJsonString(message, &out, options);
-  // Messages made here always have a JSON form.
-  return status.ok() ? out : "{}";
-}
-
-}  // namespace
 
 v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
                        const FleetQuestion& question) {
@@ -100,12 +71,7 @@ v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
         static_cast<int64_t>(top.end_unix_ns) < oldest) {
       continue;
     }
-    v1::TopHold* message = out.add_top_holds();
-    message->set_host_id(top.host_id);
-    message->set_kernel_release(top.kernel_release);
-    *message->mutable_key() = ToProto(top.key);
-    *message->mutable_hold() = ToProto(top.hold);
-    message->set_end_unix_ns(top.end_unix_ns);
+    *out.add_top_holds() = TopHoldMessage(top);
   }
   for (const QuarantinedHost& host : snapshot.quarantine.List(now)) {
     if (!wanted_host(host.host_id)) continue;
@@ -133,21 +99,9 @@ v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
   return out;
 }
 
-v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot) {
-  v1::VerdictList out;
-  for (const Verdict& v : snapshot.verdicts) {
-    *out.add_verdicts() = VerdictMessage(v);
-  }
-  return out;
-}
-
 std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
                       const FleetQuestion& question) {
-  return Json(FleetMessage(snapshot, now, question));
-}
-
-std::string VerdictsJson(const FleetSnapshot& snapshot) {
-  return Json(VerdictsMessage(snapshot));
+  return JsonAnswer(FleetMessage(snapshot, now, question));
 }
 
 grpc::Status QueryService::MayRead(const grpc::CallbackServerContext& context) {
@@ -165,16 +119,6 @@ grpc::ServerUnaryReactor* QueryService::GetFleet(
                           {request->kernel_release(), request->host_id(),
                            request->with_context()});
   }
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(status);
-  return reactor;
-}
-
-grpc::ServerUnaryReactor* QueryService::ListVerdicts(
-    grpc::CallbackServerContext* context,
-    const v1::ListVerdictsRequest* /*request*/, v1::VerdictList* reply) {
-  const grpc::Status status = MayRead(*context);
-  if (status.ok()) *reply = VerdictsMessage(fleet_->Snapshot());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(status);
   return reactor;

@@ -1,4 +1,4 @@
-// The Query service: the fleet and the verdicts as messages, for the CLI over
+// The Query service: the fleet as messages, for the CLI over
 // gRPC and, by the same functions, for /api/v1 as JSON.
 #ifndef SWAPLOCK_SERVER_QUERY_H_
 #define SWAPLOCK_SERVER_QUERY_H_
@@ -21,15 +21,14 @@ struct FleetQuestion {
   bool with_context = false;
 };
 
+v1::TopHold TopHoldMessage(const TopHold& top);
 // Top holds of the last 24 hours, longest first.
 v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
                        const FleetQuestion& question);
-v1::VerdictList VerdictsMessage(const FleetSnapshot& snapshot);
 
 // The same as JSON; all fields present, enumerations by name.
 std::string FleetJson(const FleetSnapshot& snapshot, absl::Time now,
                       const FleetQuestion& question);
-std::string VerdictsJson(const FleetSnapshot& snapshot);
 
 class QueryService : public v1::Query::CallbackService {
  public:
@@ -40,9 +39,6 @@ class QueryService : public v1::Query::CallbackService {
   grpc::ServerUnaryReactor* GetFleet(grpc::CallbackServerContext* context,
                                      const v1::GetFleetRequest* request,
                                      v1::Fleet* reply) override;
-  grpc::ServerUnaryReactor* ListVerdicts(grpc::CallbackServerContext* context,
-                                         const v1::ListVerdictsRequest* request,
-                                         v1::VerdictList* reply) override;
 
  private:
   // OK, or with what the call ends.

@@ -24,6 +24,9 @@ constexpr int kMaxMessageBytes = 1 << 20;
 // After connection_age, between the request to come anew and the end.
 constexpr absl::Duration kLastWords = absl::Seconds(30);
 
+// Between looks for verdicts that are due.
+constexpr absl::Duration kJudgePause = absl::Seconds(10);
+
 // What gRPC may have in buffers: less than an idle connection needs leaves none
 // for windows, much more lets peers fill the memory.
 size_t QuotaBytes(const AcceptLimits& limits) {
@@ -73,10 +76,12 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       access_(std::move(access)),
       admission_(options_.admission),
       fleet_(std::move(state)),
-      exporter_(&fleet_, options_.clock),
+      verdicts_(SourcesOfVerdicts(), options_.verdicts),
+      exporter_(&fleet_, &verdicts_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
       ingest_({&writer_, &fleet_, access_.get(), &admission_}, options_.clock),
-      query_(&fleet_, access_.get(), options_.clock) {}
+      query_(&fleet_, access_.get(), options_.clock),
+      verdict_service_(&verdicts_, &fleet_, access_.get(), options_.clock) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     std::unique_ptr<Ledger> ledger, ServerOptions options) {
@@ -87,14 +92,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   }
   options.access.tls = !options.tls.files.empty();
   options.tls.certificate_optional = !options.access.host_tokens.empty() ||
-                                     !options.access.reader_tokens.empty();
+                                     !options.access.reader_tokens.empty() ||
+                                     !options.access.operator_tokens.empty();
   absl::StatusOr<std::unique_ptr<Access>> access = Access::Open(options.access);
   if (!access.ok()) return access.status();
   std::unique_ptr<Server> server(
       new Server(std::move(ledger), *std::move(state), *std::move(access),
                  std::move(options)));
-  if (absl::Status s = server->RefreshVerdicts(); !s.ok()) {
-    return absl::FailedPreconditionError(s.ToString());
+  if (absl::Status s = server->verdicts_.Load(); !s.ok()) {
+    return absl::FailedPreconditionError(s.message());
   }
   if (absl::Status s = server->StartHttp(); !s.ok()) return s;
   if (absl::Status s = server->StartGrpc(); !s.ok()) return s;
@@ -120,6 +126,7 @@ absl::Status Server::StartGrpc() {
       credentials_);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&query_);
+  builder.RegisterService(&verdict_service_);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::UnavailableError("gRPC does not start");
   acceptor_->Start([this](int fd) {
@@ -140,7 +147,8 @@ std::string Server::Metrics() {
 std::map<std::string, HttpServer::Page> Server::HttpPages() {
   using Query = std::map<std::string, std::string>;
   const auto now = options_.clock.wall;
-  std::map<std::string, HttpServer::Page> pages = PagesOf(&fleet_, now);
+  std::map<std::string, HttpServer::Page> pages =
+      PagesOf(&fleet_, &verdicts_, now);
   pages["/metrics"] = [this](const Query&) {
     return HttpReply{200, "text/plain; version=0.0.4; charset=utf-8",
                      Metrics()};
@@ -166,7 +174,7 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
                            ValueOf(query, "context") == "1"}));
   };
   pages["/api/v1/verdicts"] = [this](const Query&) {
-    return Json(VerdictsJson(fleet_.Snapshot()));
+    return Json(VerdictsJson(*verdicts_.Book()));
   };
   return pages;
 }
@@ -186,43 +194,37 @@ absl::Status Server::StartHttp() {
   return absl::OkStatus();
 }
 
-absl::Status Server::RefreshVerdicts() {
-  absl::StatusOr<std::vector<HostCell>> cells = ledger_->HostCells();
-  if (!cells.ok()) return cells.status();
-  // What hosts that are set aside said is no evidence, and what was counted
-  // under the name of all others compares nothing.
-  const FleetSnapshot snapshot = fleet_.Snapshot();
-  std::set<std::string> aside;
-  for (const auto& host : snapshot.quarantine.List(options_.clock.wall())) {
-    aside.insert(host.host_id);
-  }
-  cells->erase(std::remove_if(cells->begin(), cells->end(),
-                              [&aside](const HostCell& cell) {
-                                return cell.kernel_release == kOtherName ||
-                                       aside.count(cell.host_id) > 0;
-                              }),
-               cells->end());
-  fleet_.SetVerdicts(Judge(*cells, options_.verdict_rules));
-  return absl::OkStatus();
+VerdictSources Server::SourcesOfVerdicts() {
+  VerdictSources sources;
+  sources.evidence = [this] { return ledger_->OpenEvidence(); };
+  sources.store = ledger_->verdicts();
+  sources.now = options_.clock.wall;
+  sources.hosts_aside = [this] {
+    std::set<std::string> aside;
+    for (const QuarantinedHost& host :
+         fleet_.SetAsideNow(options_.clock.wall())) {
+      aside.insert(host.host_id);
+    }
+    return aside;
+  };
+  sources.other_kernel = kOtherName;
+  return sources;
 }
 
+absl::Status Server::RefreshVerdicts() { return verdicts_.RunDue(); }
+
 void Server::JudgeUntilShutdown() {
-  uint64_t judged = 0;
+  const absl::Duration pause =
+      std::min(kJudgePause, options_.verdicts.look_interval);
   while (true) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&shutting_down_),
-                                  options_.verdict_interval)) {
-        return;
-      }
-    }
-    const uint64_t commits = fleet_.commits();
-    if (commits == judged) continue;
     if (absl::Status s = RefreshVerdicts(); !s.ok()) {
-      Log(LogLevel::kWarning, absl::StrCat("verdicts: ", s.ToString()));
-      continue;
+      static LogSite site(absl::Minutes(1));
+      site.Log(LogLevel::kWarning, absl::StrCat("verdicts: ", s.ToString()));
     }
-    judged = commits;
+    absl::MutexLock lock(&mutex_);
+    if (mutex_.AwaitWithTimeout(absl::Condition(&shutting_down_), pause)) {
+      return;
+    }
   }
 }
 
@@ -233,6 +235,7 @@ void Server::Shutdown(absl::Duration grace) {
     shutting_down_ = true;
   }
   serving_ = false;
+  verdicts_.Stop();
   if (acceptor_ != nullptr) acceptor_->Stop();
   if (grpc_ != nullptr) {
     grpc_->GetHealthCheckService()->SetServingStatus(false);

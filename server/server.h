@@ -1,8 +1,8 @@
 // The whole server of one process: ledger, writer, fleet, verdicts, the gRPC
 // port (telemetry, query, health, reflection) and the HTTP port: /metrics,
 // /healthz, /readyz, /api/v1/verdicts, /api/v1/fleet (with kernel=RELEASE,
-// host=ID and context=1 if wanted), the page at / and that of a host at
-// /host?id=ID.
+// host=ID and context=1 if wanted), the page at /, those of verdicts at
+// /verdicts and /verdict?id=ID, and that of a host at /host?id=ID.
 #ifndef SWAPLOCK_SERVER_SERVER_H_
 #define SWAPLOCK_SERVER_SERVER_H_
 
@@ -28,12 +28,13 @@
 #include "server/admission/server_credentials.h"
 #include "server/fleet/fleet.h"
 #include "server/ingest.h"
+#include "server/judge/verdict_engine.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/writer.h"
 #include "server/listen_address.h"
 #include "server/metrics/exporter.h"
 #include "server/query.h"
-#include "server/verdict/verdicts.h"
+#include "server/verdict_service.h"
 #include "server/web/http_server.h"
 
 namespace swaplock {
@@ -48,9 +49,7 @@ struct ServerOptions {
   // After it a connection is to come anew, with the certificate of then: its
   // stream gets kLastWords to end.
   absl::Duration connection_age = absl::Hours(1);
-  VerdictRules verdict_rules;
-  // Between evaluations of verdicts; none is made when nothing was committed.
-  absl::Duration verdict_interval = absl::Seconds(10);
+  VerdictOptions verdicts;
   Clock clock;
 };
 
@@ -71,7 +70,7 @@ class Server {
   // is known now: a watchdog may ask it whether the server lives.
   uint64_t commits() const { return fleet_.commits(); }
 
-  // Evaluates the verdicts of everything committed so far.
+  // Judges what is due, as the server does by itself every few seconds.
   absl::Status RefreshVerdicts();
 
   // Says not serving, lets calls end for `grace`, cancels those left, commits
@@ -85,6 +84,7 @@ class Server {
   absl::Status StartHttp();
   std::map<std::string, HttpServer::Page> HttpPages();
   std::string Metrics();
+  VerdictSources SourcesOfVerdicts();
   void JudgeUntilShutdown();
 
   const ServerOptions options_;
@@ -92,10 +92,12 @@ class Server {
   const std::unique_ptr<Access> access_;
   Admission admission_;
   Fleet fleet_;
+  VerdictEngine verdicts_;
   Exporter exporter_;
   Writer writer_;
   Ingest ingest_;
   QueryService query_;
+  VerdictService verdict_service_;
   std::atomic<bool> serving_ = false;
   // gRPC's core asks it for certificates as long as there is a server.
   std::shared_ptr<grpc::ServerCredentials> credentials_;

@@ -55,6 +55,10 @@ ABSL_FLAG(std::string, reader_tokens, "",
           "File, mode 0600, of lines \"NAME TOKEN\": one of these tokens is "
           "then needed to read over HTTP, and one or a reader's certificate "
           "to query over gRPC.");
+ABSL_FLAG(std::string, operator_tokens, "",
+          "File, mode 0600, of lines \"NAME TOKEN\": one of these or an "
+          "operator's certificate is then needed to acknowledge or suppress a "
+          "verdict; both also read.");
 ABSL_FLAG(uint64_t, max_connections, 12'000, "Connections and streams open.");
 ABSL_FLAG(uint64_t, max_connections_per_address, 1'024,
           "Of these, from one address that is not of this machine.");
@@ -75,8 +79,16 @@ ABSL_FLAG(bool, insecure_non_loopback, false,
           "Allow plaintext on addresses that other machines can reach.");
 ABSL_FLAG(uint64_t, verdict_min_operations, 100'000,
           "A host with fewer operations does not count for a verdict.");
-ABSL_FLAG(absl::Duration, verdict_interval, absl::Seconds(10),
-          "Time between evaluations of verdicts.");
+ABSL_FLAG(absl::Duration, verdict_interval, absl::Hours(1),
+          "Time between looks at the same day, for windows that came late.");
+ABSL_FLAG(absl::Duration, verdict_close_delay, absl::Hours(1),
+          "A day (UTC) is judged so long after its end.");
+ABSL_FLAG(std::string, verdict_pairs, "",
+          "File of lines \"baseline KERNEL\", \"pair OLD NEW\" and \"end NEW "
+          "YYYY-MM-DD\": which kernels are compared. Empty: each with the one "
+          "most of its hosts ran before.");
+ABSL_FLAG(uint64_t, verdict_self_test_splits, 200,
+          "Comparisons of equal kernels per night; 0: no self-test.");
 
 namespace swaplock {
 namespace {
@@ -143,16 +155,22 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
   options.access.hosts_file = absl::GetFlag(FLAGS_hosts_file);
   options.access.host_tokens = absl::GetFlag(FLAGS_host_tokens);
   options.access.reader_tokens = absl::GetFlag(FLAGS_reader_tokens);
+  options.access.operator_tokens = absl::GetFlag(FLAGS_operator_tokens);
   if (!IsTrustDomain(options.access.trust_domain)) {
     return absl::InvalidArgumentError(
         "--trust_domain is 1 to 255 of a-z, 0-9, '.', '-' and '_'");
   }
   // Who reads such a token on its way is that host from then on.
-  if (!options.access.host_tokens.empty() && tls.empty() &&
-      !options.grpc_listen.IsLoopback()) {
+  for (const auto& [flag, file] :
+       {std::make_pair("--host_tokens", options.access.host_tokens),
+        std::make_pair("--operator_tokens", options.access.operator_tokens)}) {
+    if (file.empty() || !tls.empty() || options.grpc_listen.IsLoopback()) {
+      continue;
+    }
     return absl::InvalidArgumentError(
-        "--host_tokens would travel in plaintext; give --tls_cert, --tls_key "
-        "and --tls_ca too");
+        absl::StrCat(flag,
+                     " would travel in plaintext; give --tls_cert, --tls_key "
+                     "and --tls_ca too"));
   }
   options.accept.connections = absl::GetFlag(FLAGS_max_connections);
   options.accept.connections_per_address =
@@ -173,9 +191,20 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
         "--max_connections is at least 1, --max_handshakes_per_second and "
         "--max_windows_per_second are above 0 and at most 1e6");
   }
-  options.verdict_interval = absl::GetFlag(FLAGS_verdict_interval);
-  options.verdict_rules.min_operations =
+  options.verdicts.rules.min_operations =
       absl::GetFlag(FLAGS_verdict_min_operations);
+  options.verdicts.look_interval = absl::GetFlag(FLAGS_verdict_interval);
+  options.verdicts.close_delay = absl::GetFlag(FLAGS_verdict_close_delay);
+  options.verdicts.pairs_file = absl::GetFlag(FLAGS_verdict_pairs);
+  options.verdicts.self_test_splits =
+      absl::GetFlag(FLAGS_verdict_self_test_splits);
+  if (options.verdicts.look_interval < absl::Seconds(1) ||
+      options.verdicts.close_delay < absl::ZeroDuration() ||
+      options.verdicts.close_delay > absl::Hours(24)) {
+    return absl::InvalidArgumentError(
+        "--verdict_interval is at least 1s, --verdict_close_delay between 0 "
+        "and 24h");
+  }
   return options;
 }
 

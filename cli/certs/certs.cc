@@ -19,8 +19,12 @@ constexpr int kLeafDays = 397;
 // Clocks of a fleet differ.
 constexpr absl::Duration kBackdated = absl::Hours(1);
 
+constexpr PeerKind kPeers[] = {PeerKind::kHost, PeerKind::kReader,
+                               PeerKind::kOperator};
+
 constexpr char kForms[] =
-    "certs ca, certs server NAME..., certs host NAME or certs reader NAME";
+    "certs ca, certs server NAME..., certs host NAME, certs reader NAME or "
+    "certs operator NAME";
 
 bool IsAddress(const std::string& text) {
   unsigned char raw[sizeof(in6_addr)];
@@ -106,7 +110,8 @@ absl::StatusOr<CertificateRequest> ServerRequest(
 }
 
 absl::StatusOr<CertificateRequest> PeerRequest(
-    const std::vector<std::string>& words, const std::string& domain) {
+    PeerKind kind, const std::vector<std::string>& words,
+    const std::string& domain) {
   if (words.size() != 2) {
     return absl::InvalidArgumentError(
         absl::StrCat("certs ", words[0], " needs one name"));
@@ -120,8 +125,6 @@ absl::StatusOr<CertificateRequest> PeerRequest(
   out.client = true;
   // A common name has at most 64 characters.
   out.common_name = absl::StrCat(words[0], " ", words[1]).substr(0, 64);
-  const PeerKind kind =
-      words[0] == "host" ? PeerKind::kHost : PeerKind::kReader;
   out.uris = {SpiffeId{domain, kind, words[1]}.ToString()};
   return out;
 }
@@ -141,10 +144,10 @@ absl::StatusOr<std::string> MakeCerts(const std::vector<std::string>& words,
   absl::StatusOr<CertificateRequest> leaf =
       absl::InvalidArgumentError(absl::StrCat("it is ", kForms));
   std::string base = "server";
-  if (!words.empty() && words[0] == "server") {
-    leaf = ServerRequest(words);
-  } else if (!words.empty() && (words[0] == "host" || words[0] == "reader")) {
-    leaf = PeerRequest(words, request.domain);
+  if (!words.empty() && words[0] == "server") leaf = ServerRequest(words);
+  for (const PeerKind kind : kPeers) {
+    if (words.empty() || words[0] != Name(kind)) continue;
+    leaf = PeerRequest(kind, words, request.domain);
     if (leaf.ok()) base = absl::StrCat(words[0], "-", words[1]);
   }
   if (!leaf.ok()) return leaf.status();

@@ -5,6 +5,7 @@
 //   server.crt  server.key        of the server
 //   host-NAME.crt  host-NAME.key  of each host
 //   reader-NAME.crt ...           of who asks
+//   operator-NAME.crt ...         of who also acts on verdicts
 //
 // Keys have mode 0600. A certificate that is there is replaced, a CA never.
 #ifndef SWAPLOCK_CLI_CERTS_CERTS_H_
@@ -25,9 +26,10 @@ struct CertsRequest {
   absl::Time now;
 };
 
-// words: "ca"; "server" and its DNS names and addresses; "host" or "reader" and
-// its name. Returns what it made as one line for people. InvalidArgument when
-// the words are wrong, otherwise what is wrong with the folder or its CA.
+// words: "ca"; "server" and its DNS names and addresses; "host", "reader" or
+// "operator" and its name. Returns what it made as one line for people.
+// InvalidArgument when the words are wrong, otherwise what is wrong with the
+// folder or its CA.
 absl::StatusOr<std::string> MakeCerts(const std::vector<std::string>& words,
                                       const CertsRequest& request);
 

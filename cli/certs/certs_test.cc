@@ -40,7 +40,9 @@ TEST_F(CertsTest, MakesFilesThatFitTogether) {
   ASSERT_TRUE(Make({"server", "db1.example", "127.0.0.1", "::1"}).ok());
   ASSERT_TRUE(Make({"host", "web-17"}).ok());
   ASSERT_TRUE(Make({"reader", "ops"}).ok());
-  for (const char* base : {"server", "host-web-17", "reader-ops"}) {
+  ASSERT_TRUE(Make({"operator", "ops"}).ok());
+  for (const char* base :
+       {"server", "host-web-17", "reader-ops", "operator-ops"}) {
     EXPECT_TRUE(ReadTlsFiles(Files(base)).ok()) << base;
     struct stat entry = {};
     ASSERT_EQ(stat(Files(base).key.c_str(), &entry), 0);
@@ -51,6 +53,8 @@ TEST_F(CertsTest, MakesFilesThatFitTogether) {
               ElementsAre("spiffe://swaplock/host/web-17"));
   EXPECT_THAT(*UriNames(ReadTlsFiles(Files("reader-ops"))->certificate),
               ElementsAre("spiffe://swaplock/reader/ops"));
+  EXPECT_THAT(*UriNames(ReadTlsFiles(Files("operator-ops"))->certificate),
+              ElementsAre("spiffe://swaplock/operator/ops"));
   EXPECT_THAT(*UriNames(ReadTlsFiles(Files("server"))->certificate),
               ElementsAre());
 }

@@ -6,12 +6,14 @@ ABSL_FLAG(std::string, server, "127.0.0.1:7787",
           "host:port of the server's gRPC side");
 ABSL_FLAG(std::string, tls_ca, "",
           "certificate of the CA that signed the server's; empty: plaintext");
-ABSL_FLAG(std::string, tls_cert, "", "our certificate, of a reader");
+ABSL_FLAG(std::string, tls_cert, "",
+          "our certificate, of a reader or an operator");
 ABSL_FLAG(std::string, tls_key, "", "its key");
 ABSL_FLAG(std::string, tls_server_name, "",
           "name in the server's certificate, if it is not that of --server");
 ABSL_FLAG(std::string, token_file, "",
-          "file with the token of a reader, for a server that wants one");
+          "file with the token of a reader or an operator, for a server that "
+          "wants one");
 
 namespace swaplock {
 

@@ -27,8 +27,8 @@ absl::StatusOr<SpiffeId> NamedBy(const Peer& peer, const std::string& domain,
   }
   if (id->kind != kind) {
     return absl::PermissionDeniedError(
-        absl::StrCat("the certificate is of ", id->ToString(), ", not of a ",
-                     kind == PeerKind::kHost ? "host" : "reader"));
+        absl::StrCat("the certificate is of ", id->ToString(), ", not of ",
+                     kind == PeerKind::kOperator ? "an " : "a ", Name(kind)));
   }
   return id;
 }
@@ -65,6 +65,11 @@ absl::StatusOr<std::unique_ptr<Access>> Access::Open(AccessOptions options) {
     auto file = TokenFile::Open(out->options_.reader_tokens);
     if (!file.ok()) return file.status();
     out->reader_tokens_ = *std::move(file);
+  }
+  if (!out->options_.operator_tokens.empty()) {
+    auto file = TokenFile::Open(out->options_.operator_tokens);
+    if (!file.ok()) return file.status();
+    out->operator_tokens_ = *std::move(file);
   }
   if (!out->options_.hosts_file.empty()) {
     absl::MutexLock lock(&out->mutex_);
@@ -134,12 +139,21 @@ absl::Status Access::MayReport(const Peer& peer, absl::string_view host_id) {
   return IsListed(host_id);
 }
 
+std::optional<std::string> Access::OwnerOf(TokenFile* file,
+                                           absl::string_view token) {
+  if (file == nullptr || token.empty()) return std::nullopt;
+  return file->OwnerOf(token);
+}
+
 absl::Status Access::MayRead(const Peer& peer) {
-  if (reader_tokens_ != nullptr && !peer.token.empty() &&
-      reader_tokens_->OwnerOf(peer.token).has_value()) {
+  if (OwnerOf(reader_tokens_.get(), peer.token).has_value() ||
+      OwnerOf(operator_tokens_.get(), peer.token).has_value()) {
     return absl::OkStatus();
   }
   if (peer.certificate) {
+    if (NamedBy(peer, options_.trust_domain, PeerKind::kOperator).ok()) {
+      return absl::OkStatus();
+    }
     return NamedBy(peer, options_.trust_domain, PeerKind::kReader).status();
   }
   if (!options_.tls && reader_tokens_ == nullptr) return absl::OkStatus();
@@ -149,9 +163,36 @@ absl::Status Access::MayRead(const Peer& peer) {
           : "the token is no reader's");
 }
 
+absl::StatusOr<std::string> Access::MayOperate(const Peer& peer) {
+  if (auto owner = OwnerOf(operator_tokens_.get(), peer.token);
+      owner.has_value()) {
+    return *std::move(owner);
+  }
+  if (peer.certificate) {
+    absl::StatusOr<SpiffeId> id =
+        NamedBy(peer, options_.trust_domain, PeerKind::kOperator);
+    if (!id.ok()) return id.status();
+    return id->name;
+  }
+  if (!options_.tls && reader_tokens_ == nullptr &&
+      operator_tokens_ == nullptr) {
+    return std::string();
+  }
+  if (OwnerOf(reader_tokens_.get(), peer.token).has_value()) {
+    return absl::PermissionDeniedError(
+        "the token is of a reader, not of an operator");
+  }
+  return absl::UnauthenticatedError(
+      peer.token.empty()
+          ? "this server wants an operator's certificate or an operator's token"
+          : "the token is no operator's");
+}
+
 bool Access::MayReadHttp(absl::string_view authorization) {
-  return reader_tokens_ == nullptr ||
-         reader_tokens_->OwnerOf(TokenOf(authorization)).has_value();
+  if (reader_tokens_ == nullptr) return true;
+  const std::string token = TokenOf(authorization);
+  return OwnerOf(reader_tokens_.get(), token).has_value() ||
+         OwnerOf(operator_tokens_.get(), token).has_value();
 }
 
 }  // namespace swaplock

@@ -1,4 +1,5 @@
-// Who may do what: a host reports for itself, a reader asks. Decided by the
+// Who may do what: a host reports for itself, a reader asks, an operator asks
+// and says what is to become of verdicts. Decided by the
 // certificate of the connection, else by a token, else, where the server was
 // told of neither, by being on this machine.
 //
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,6 +36,7 @@ struct AccessOptions {
   // See token_file.h. With reader_tokens also the HTTP port asks for one.
   std::string host_tokens;
   std::string reader_tokens;
+  std::string operator_tokens;
 };
 
 // What a call shows of its peer.
@@ -54,6 +57,9 @@ class Access {
   // PermissionDenied when it is somebody else or not allowed.
   absl::Status MayReport(const Peer& peer, absl::string_view host_id);
   absl::Status MayRead(const Peer& peer);
+  // Whose act it is: the name in the certificate or of the token; empty where
+  // nobody needs one.
+  absl::StatusOr<std::string> MayOperate(const Peer& peer);
   // By the Authorization header, empty when there is none. A certificate does
   // not come this way.
   bool MayReadHttp(absl::string_view authorization);
@@ -61,11 +67,14 @@ class Access {
  private:
   explicit Access(AccessOptions options) : options_(std::move(options)) {}
   absl::Status IsListed(absl::string_view host_id);
+  static std::optional<std::string> OwnerOf(TokenFile* file,
+                                            absl::string_view token);
   absl::Status ReadHosts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const AccessOptions options_;
-  std::unique_ptr<TokenFile> host_tokens_;    // null: none
-  std::unique_ptr<TokenFile> reader_tokens_;  // null: none
+  std::unique_ptr<TokenFile> host_tokens_;      // null: none
+  std::unique_ptr<TokenFile> reader_tokens_;    // null: none
+  std::unique_ptr<TokenFile> operator_tokens_;  // null: none
   absl::Mutex mutex_;
   FileStamp hosts_seen_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> hosts_ ABSL_GUARDED_BY(mutex_);

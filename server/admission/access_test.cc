@@ -76,6 +76,50 @@ TEST(AccessTest, ACertificateSpeaksForItsHostOnly) {
   EXPECT_EQ(code(WithToken(kTokenA)), absl::StatusCode::kUnauthenticated);
 }
 
+TEST(AccessTest, OnlyAnOperatorActs) {
+  const auto open = Open({});
+  EXPECT_EQ(*open->MayOperate({}), "");
+
+  AccessOptions options;
+  options.tls = true;
+  options.reader_tokens = NewFile(absl::StrCat("ops ", kTokenA, "\n"));
+  options.operator_tokens = NewFile(absl::StrCat("oncall ", kTokenOps, "\n"));
+  const auto access = Open(options);
+  EXPECT_EQ(*access->MayOperate(WithToken(kTokenOps)), "oncall");
+  EXPECT_EQ(
+      *access->MayOperate(WithCertificate({"spiffe://swaplock/operator/a"})),
+      "a");
+  const auto refused = [&](const Peer& peer) {
+    return access->MayOperate(peer).status().code();
+  };
+  EXPECT_EQ(refused(WithToken(kTokenA)), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(refused(WithToken(kTokenB)), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(refused({}), absl::StatusCode::kUnauthenticated);
+  for (const char* uri :
+       {"spiffe://swaplock/reader/a", "spiffe://swaplock/host/a",
+        "spiffe://other/operator/a"}) {
+    EXPECT_EQ(refused(WithCertificate({uri})),
+              absl::StatusCode::kPermissionDenied);
+  }
+  // An operator reads too, but reports for nobody.
+  EXPECT_TRUE(access->MayRead(WithToken(kTokenOps)).ok());
+  EXPECT_TRUE(
+      access->MayRead(WithCertificate({"spiffe://swaplock/operator/a"})).ok());
+  EXPECT_TRUE(access->MayReadHttp(absl::StrCat("Bearer ", kTokenOps)));
+  EXPECT_FALSE(
+      access->MayReport(WithCertificate({"spiffe://swaplock/operator/a"}), "a")
+          .ok());
+}
+
+// Who may read may not act, also where readers alone have tokens.
+TEST(AccessTest, WithReadersAloneNobodyActs) {
+  AccessOptions options;
+  options.reader_tokens = NewFile(absl::StrCat("ops ", kTokenA, "\n"));
+  const auto access = Open(options);
+  EXPECT_FALSE(access->MayOperate(WithToken(kTokenA)).ok());
+  EXPECT_FALSE(access->MayOperate({}).ok());
+}
+
 TEST(AccessTest, HostsDoNotReadAndReadersDoNotReport) {
   AccessOptions options;
   options.tls = true;

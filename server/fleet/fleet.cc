@@ -62,6 +62,11 @@ std::pair<absl::Duration, std::string> Fleet::SetAside(
           now_.quarantine.ReasonOf(host_id, now)};
 }
 
+std::vector<QuarantinedHost> Fleet::SetAsideNow(absl::Time now) const {
+  absl::MutexLock lock(&mutex_);
+  return now_.quarantine.List(now);
+}
+
 std::pair<bool, size_t> Fleet::Knows(const std::string& host_id) const {
   absl::MutexLock lock(&mutex_);
   return {now_.state.hosts.count(host_id) > 0, now_.state.hosts.size()};
@@ -76,11 +81,6 @@ void Fleet::StreamClosed(const std::string& host_id) {
   absl::MutexLock lock(&mutex_);
   const auto it = now_.streams.find(host_id);
   if (it != now_.streams.end() && --it->second == 0) now_.streams.erase(it);
-}
-
-void Fleet::SetVerdicts(std::vector<Verdict> verdicts) {
-  absl::MutexLock lock(&mutex_);
-  now_.verdicts = std::move(verdicts);
 }
 
 FleetSnapshot Fleet::Snapshot() const {

@@ -1,5 +1,5 @@
 // The fleet as this server knows it now, for metrics and queries: what the
-// ledger holds, who is connected, what was refused, and the current verdicts.
+// ledger holds, who is connected, and what was refused.
 //
 // Only what is durable enters: the writer tells it after the commit, so a
 // metric never shows what a crash could take back.
@@ -25,7 +25,6 @@
 #include "server/fleet/fleet_state.h"
 #include "server/fleet/host_groups.h"
 #include "server/fleet/hosts_now.h"
-#include "server/verdict/verdicts.h"
 
 namespace swaplock {
 
@@ -58,7 +57,6 @@ struct FleetSnapshot {
   Quarantine quarantine;
   Overflow overflow;
   ConnectionCounts connections;
-  std::vector<Verdict> verdicts;
   // From the end of the last committed window to its commit; by the host's
   // clock, so a guess.
   absl::Duration ingest_lag;
@@ -86,11 +84,11 @@ class Fleet {
   void SetConnections(const ConnectionCounts& connections);
   void StreamOpened(const std::string& host_id);
   void StreamClosed(const std::string& host_id);
-  void SetVerdicts(std::vector<Verdict> verdicts);
 
   // Of the quarantine: zero and empty when the host is not set aside.
   std::pair<absl::Duration, std::string> SetAside(const std::string& host_id,
                                                   absl::Time now) const;
+  std::vector<QuarantinedHost> SetAsideNow(absl::Time now) const;
   // Whether the ledger has windows of the host, and of how many hosts.
   std::pair<bool, size_t> Knows(const std::string& host_id) const;
 

@@ -1,5 +1,6 @@
 // The durable store of everything hosts sent: the keys of their windows, what
-// each host counted per day, every cohort's cells, the longest holds.
+// each host counted per day, its boots, every cohort's cells, the longest
+// holds.
 //
 // The interface says what, never how: sqlite_ledger.h keeps it in one file of
 // one server; a database shared by several servers fits behind it as well,
@@ -10,6 +11,7 @@
 #ifndef SWAPLOCK_SERVER_LEDGER_LEDGER_H_
 #define SWAPLOCK_SERVER_LEDGER_LEDGER_H_
 
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,7 +19,8 @@
 #include "absl/time/time.h"
 #include "common/window.h"
 #include "server/fleet/fleet_state.h"
-#include "server/verdict/host_cell.h"
+#include "server/judge/verdict_store.h"
+#include "server/verdict/evidence.h"
 
 namespace swaplock {
 
@@ -40,8 +43,10 @@ class Ledger {
   // Everything committed so far, as merging every window would have made it.
   virtual absl::StatusOr<FleetState> Load(absl::Time now) = 0;
 
-  // The evidence for verdicts: per host, kernel and cell, summed over all days.
-  virtual absl::StatusOr<std::vector<HostCell>> HostCells() = 0;
+  // The evidence for verdicts, as of now.
+  virtual absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() = 0;
+  // The verdicts that were made of it. As long as the ledger lives.
+  virtual VerdictStore* verdicts() = 0;
 };
 
 }  // namespace swaplock

@@ -1,7 +1,6 @@
 #include "server/ledger/sqlite_batch.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <tuple>
 
@@ -38,18 +37,18 @@ std::string HoldAlone(const Window& window, const Hold& hold) {
   return Serialize(alone);
 }
 
-// What the cell says of waits for locks; nothing when it has the latency of
-// operations only. An operation that takes no lock, however, is one that could
-// not wait: it counts like an acquisition, of no lock.
-std::optional<Cell> EvidenceOf(const Cell& cell) {
-  if (!IsOperation(cell)) return cell;
-  if (cell.lock_model != LockModel::kNone) return std::nullopt;
-  Cell out;
-  out.key = cell.key;
-  out.lock_model = cell.lock_model;
-  out.hold_tier = cell.latency_tier;
-  out.acquisitions = cell.latency.Count();
-  return out;
+constexpr uint64_t kLongHoldNs = 10'000'000;
+
+// Events of the locks that were not counted as they should have been. The
+// others cost details of what was counted.
+uint64_t EventsLost(const Window& window) {
+  uint64_t lost = 0;
+  for (const auto& [reason, events] : window.losses) {
+    const bool detail = reason == LossReason::kTopRingFull ||
+                        reason == LossReason::kUnstableSnapshot;
+    if (!detail) lost += events;
+  }
+  return lost;
 }
 
 bool AllZero(const Distribution& d) {
@@ -58,6 +57,25 @@ bool AllZero(const Distribution& d) {
 }
 
 }  // namespace
+
+void SqliteBatch::HostDay::Add(const Cell& cell) {
+  acquisitions += cell.acquisitions;
+  contended += cell.contended;
+  waits_over_1ms += cell.wait.over_1ms;
+  waits_over_10ms += cell.wait.over_10ms;
+  waits_over_100ms += cell.wait.over_100ms;
+  wait_ns += cell.wait.sum_ns;
+  hold_ns += cell.hold.sum_ns;
+  runnable_ns += cell.runnable.sum_ns;
+  blocked_ns += cell.blocked.sum_ns;
+  on_cpu_ns += cell.on_cpu_ns;
+  unknown_ns += cell.unknown_ns;
+  longest_wait_ns = std::max(longest_wait_ns, cell.wait.max_ns);
+  longest_hold_ns = std::max(longest_hold_ns, cell.hold.max_ns);
+  longest_runnable_ns = std::max(longest_runnable_ns, cell.runnable.max_ns);
+  timed_operations += cell.latency.Count();
+  slow_operations += cell.latency.over_10ms;
+}
 
 // How many of the sequence numbers (after, seq] are known. Rows do not overlap,
 // so of those behind `seq` only the next one can reach back to it.
@@ -233,6 +251,8 @@ absl::StatusOr<Outcome> SqliteBatch::Add(const Window& window) {
   }
   if (outcome->duplicate) return outcome;
   if (absl::Status s = InsertTopHolds(window, counted_at); !s.ok()) return s;
+  const int64_t day = DayOf(counted_at);
+  if (absl::Status s = WriteOpenHolds(window, day); !s.ok()) return s;
 
   const std::string& kernel = window.environment.kernel_release;
   Cohort& cohort = cohorts_[{kernel, window.environment.preempt}];
@@ -242,25 +262,136 @@ absl::StatusOr<Outcome> SqliteBatch::Add(const Window& window) {
     CohortCell& into = cohort.cells[key];
     into.cell.Merge(window.cells[i]);
     into.longest_by_hour[HourOf(counted_at)].Merge(LongestOf(window, i));
-    const std::optional<Cell> evidence = EvidenceOf(window.cells[i]);
-    if (!evidence.has_value()) continue;
-    HostDay& day = host_days_[{window.key.host_id, kernel, DayOf(counted_at),
-                               CohortKeyOf(*evidence)}];
-    day.cell.Merge(*evidence);
-    day.fingerprint = window.coverage.fingerprint;
+    HostDay& host_day = host_days_[{window.key.host_id, kernel, day, key}];
+    host_day.Add(window.cells[i]);
+    host_day.fingerprint = window.coverage.fingerprint;
   }
+  Covered& covered = covered_[{window.key.host_id, kernel,
+                               window.environment.kernel_build_id, day}];
+  ++covered.windows;
+  const uint64_t length_ns = window.end_boottime_ns - window.start_boottime_ns;
+  covered.covered_ns += length_ns - std::min(length_ns, window.suspended_ns);
+  covered.events_lost += EventsLost(window);
+  GatherBoot(window, counted_at);
   return outcome;
+}
+
+// Of an epoch only the newest window's are kept: what goes on in the next one
+// is in its own, and what is not has ended.
+absl::Status SqliteBatch::WriteOpenHolds(const Window& window, int64_t day) {
+  const WindowKey& key = window.key;
+  Query over = database_->Prepare(
+      "DELETE FROM host_open_holds WHERE host_id = ?1 AND boot_id = ?2"
+      " AND epoch = ?3 AND seq < ?4");
+  over.Bind(key.host_id, Blob{key.boot_id}, key.epoch, key.seq);
+  if (absl::Status s = over.Run(); !s.ok()) return s;
+  for (size_t i = 0; i < window.holds_in_progress.size(); ++i) {
+    const Hold& hold = window.holds_in_progress[i];
+    if (hold.hold_ns <= kLongHoldNs) break;  // longest first
+    const Cell& cell = window.cells[hold.cell];
+    // Nothing when a newer window of the epoch is known.
+    Query insert = database_->Prepare(
+        "INSERT INTO host_open_holds SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+        " ?10, ?11, ?12, ?13 WHERE NOT EXISTS (SELECT 1 FROM windows"
+        " WHERE host_id = ?1 AND boot_id = ?2 AND epoch = ?3 AND seq > ?4)");
+    insert.Bind(key.host_id, Blob{key.boot_id}, key.epoch, key.seq, i,
+                window.environment.kernel_release, day, cell.key.subsystem,
+                cell.key.operation, cell.key.role, cell.lock_model,
+                cell.hold_tier, cell.wait_tier);
+    if (absl::Status s = insert.Run(); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void SqliteBatch::GatherBoot(const Window& window, absl::Time counted_at) {
+  const auto [it, first] =
+      boots_.try_emplace({window.key.host_id, window.key.boot_id});
+  Booted& boot = it->second;
+  const int64_t day = DayOf(counted_at);
+  if (first || day >= boot.last_day) {
+    boot.kernel_release = window.environment.kernel_release;
+    boot.kernel_build = window.environment.kernel_build_id;
+    boot.last_day = day;
+    // The boot was as long ago as the host's clock of uptime says.
+    const auto uptime_ns = static_cast<int64_t>(
+        std::min<uint64_t>(window.end_boottime_ns, INT64_MAX));
+    boot.boot_day = DayOf(counted_at - absl::Nanoseconds(uptime_ns));
+    boot.said.environment = window.environment;
+  }
+  // A window cannot be without; the same for all, so that equal facts give
+  // equal bytes.
+  boot.said.key = {window.key.host_id, window.key.boot_id, 0, 1};
+  boot.said.end_boottime_ns = 1;
+  // Few windows say facts; what is said once counts until it is said anew.
+  if (window.context.complete) boot.said.context.facts.clear();
+  boot.said.context.complete |= window.context.complete;
+  for (const auto& [name, value] : window.context.facts) {
+    boot.said.context.facts[name] = value;
+  }
+}
+
+absl::Status SqliteBatch::WriteBoot(const BootKey& key, const Booted& boot) {
+  const auto& [host_id, boot_id] = key;
+  Query known = database_->Prepare(
+      "SELECT last_day, facts FROM host_boots WHERE host_id = ?1 AND"
+      " boot_id = ?2");
+  absl::StatusOr<bool> row = known.Bind(host_id, Blob{boot_id}).Step();
+  if (!row.ok()) return row.status();
+  // Windows change nothing of this, but for the first of a day and those that
+  // say facts.
+  if (*row && boot.last_day <= known.Int(0) &&
+      boot.said.context.facts.empty()) {
+    return absl::OkStatus();
+  }
+  Window facts = boot.said;
+  if (*row) {
+    const bool newer = boot.last_day > known.Int(0);
+    const std::string bytes = known.Text(1);
+    absl::StatusOr<Window> before = ParseWindow(bytes);
+    if (!before.ok()) return before.status();
+    // Complete ones replace, others change what they name.
+    if (!facts.context.complete) {
+      facts.context.facts.insert(before->context.facts.begin(),
+                                 before->context.facts.end());
+    }
+    facts.context.complete |= before->context.complete;
+    if (!newer && boot.last_day < known.Int(0)) facts = *std::move(before);
+    if (!newer && Serialize(facts) == bytes) return absl::OkStatus();
+  }
+  const std::string serialized = Serialize(facts);
+  Query upsert = database_->Prepare(
+      "INSERT INTO host_boots AS b VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+      " ON CONFLICT DO UPDATE SET"
+      " last_day = max(b.last_day, excluded.last_day), facts = excluded.facts");
+  return upsert
+      .Bind(host_id, Blob{boot_id}, boot.kernel_release, boot.kernel_build,
+            boot.boot_day, boot.last_day, Blob{serialized})
+      .Run();
+}
+
+absl::Status SqliteBatch::WriteCovered(const CoveredKey& key,
+                                       const Covered& covered) {
+  const auto& [host_id, release, build, day] = key;
+  Query upsert = database_->Prepare(
+      "INSERT INTO host_kernel_days AS d VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+      " ON CONFLICT DO UPDATE SET"
+      " windows = d.windows + excluded.windows,"
+      " covered_ns = d.covered_ns + excluded.covered_ns,"
+      " events_lost = d.events_lost + excluded.events_lost");
+  return upsert
+      .Bind(host_id, release, build, day, covered.windows, covered.covered_ns,
+            covered.events_lost)
+      .Run();
 }
 
 absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
                                        const HostDay& day) {
   const auto& [host_id, kernel, day_number, cell_key] = key;
   const CellKey& k = cell_key.key;
-  const Cell& c = day.cell;
   Query upsert = database_->Prepare(
       "INSERT INTO host_days AS d VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
       " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
-      " ?24, ?25, ?26)"
+      " ?24, ?25, ?26, ?27, ?28, ?29)"
       " ON CONFLICT DO UPDATE SET"
       " fingerprint = excluded.fingerprint,"
       " acquisitions = d.acquisitions + excluded.acquisitions,"
@@ -277,14 +408,18 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
       " longest_wait_ns = max(d.longest_wait_ns, excluded.longest_wait_ns),"
       " longest_hold_ns = max(d.longest_hold_ns, excluded.longest_hold_ns),"
       " longest_runnable_ns ="
-      "   max(d.longest_runnable_ns, excluded.longest_runnable_ns)");
+      "   max(d.longest_runnable_ns, excluded.longest_runnable_ns),"
+      " timed_operations = d.timed_operations + excluded.timed_operations,"
+      " slow_operations = d.slow_operations + excluded.slow_operations");
   return upsert
       .Bind(host_id, kernel, day_number, k.subsystem, k.operation, k.role,
             k.mode, k.algorithm, cell_key.lock_model, cell_key.hold_tier,
-            cell_key.wait_tier, day.fingerprint, c.acquisitions, c.contended,
-            c.wait.over_1ms, c.wait.over_10ms, c.wait.over_100ms, c.wait.sum_ns,
-            c.hold.sum_ns, c.runnable.sum_ns, c.blocked.sum_ns, c.on_cpu_ns,
-            c.unknown_ns, c.wait.max_ns, c.hold.max_ns, c.runnable.max_ns)
+            cell_key.wait_tier, cell_key.latency_tier, day.fingerprint,
+            day.acquisitions, day.contended, day.waits_over_1ms,
+            day.waits_over_10ms, day.waits_over_100ms, day.wait_ns, day.hold_ns,
+            day.runnable_ns, day.blocked_ns, day.on_cpu_ns, day.unknown_ns,
+            day.longest_wait_ns, day.longest_hold_ns, day.longest_runnable_ns,
+            day.timed_operations, day.slow_operations)
       .Run();
 }
 
@@ -376,6 +511,12 @@ absl::Status SqliteBatch::WriteCell(const CohortKey& cohort,
 absl::Status SqliteBatch::Write() {
   for (const auto& [key, day] : host_days_) {
     if (absl::Status s = WriteHostDay(key, day); !s.ok()) return s;
+  }
+  for (const auto& [key, covered] : covered_) {
+    if (absl::Status s = WriteCovered(key, covered); !s.ok()) return s;
+  }
+  for (const auto& [key, boot] : boots_) {
+    if (absl::Status s = WriteBoot(key, boot); !s.ok()) return s;
   }
   for (const auto& [key, cohort] : cohorts_) {
     Query upsert = database_->Prepare(

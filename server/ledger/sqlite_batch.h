@@ -33,9 +33,41 @@ class SqliteBatch {
   absl::Status Write();
 
  private:
+  // What a host counted in a cell, without histograms, which are large.
   struct HostDay {
-    Cell cell;
     uint64_t fingerprint = 0;
+    uint64_t acquisitions = 0;
+    uint64_t contended = 0;
+    uint64_t waits_over_1ms = 0;
+    uint64_t waits_over_10ms = 0;
+    uint64_t waits_over_100ms = 0;
+    uint64_t wait_ns = 0;
+    uint64_t hold_ns = 0;
+    uint64_t runnable_ns = 0;
+    uint64_t blocked_ns = 0;
+    uint64_t on_cpu_ns = 0;
+    uint64_t unknown_ns = 0;
+    uint64_t longest_wait_ns = 0;
+    uint64_t longest_hold_ns = 0;
+    uint64_t longest_runnable_ns = 0;
+    uint64_t timed_operations = 0;
+    uint64_t slow_operations = 0;
+
+    void Add(const Cell& cell);
+  };
+  // Of a day of a host under one kernel.
+  struct Covered {
+    uint64_t windows = 0;
+    uint64_t covered_ns = 0;
+    uint64_t events_lost = 0;
+  };
+  // Of a boot of a host.
+  struct Booted {
+    Window said;  // environment and facts only, of the newest window that said
+    std::string kernel_release;
+    std::string kernel_build;
+    int64_t boot_day = 0;
+    int64_t last_day = 0;
   };
   // The last hold of a day that is kept. Until there are as many as are kept,
   // one that every hold comes before.
@@ -46,6 +78,9 @@ class SqliteBatch {
   };
   using HostDayKey =
       std::tuple<std::string, std::string, int64_t, CohortCellKey>;
+  // Host, release, build, day.
+  using CoveredKey = std::tuple<std::string, std::string, std::string, int64_t>;
+  using BootKey = std::pair<std::string, std::string>;  // host, boot
 
   absl::StatusOr<uint64_t> KnownOf(const WindowKey& key, uint64_t after);
   absl::StatusOr<Outcome> InsertKey(const Window& window, int64_t day);
@@ -56,6 +91,10 @@ class SqliteBatch {
   absl::Status InsertTopHolds(const Window& window, absl::Time counted_at);
   // Finds the last of the day's holds that is kept, in TrimTopHolds' order.
   absl::Status FindLastTopHold(int64_t day);
+  void GatherBoot(const Window& window, absl::Time counted_at);
+  absl::Status WriteOpenHolds(const Window& window, int64_t day);
+  absl::Status WriteCovered(const CoveredKey& key, const Covered& covered);
+  absl::Status WriteBoot(const BootKey& key, const Booted& boot);
   absl::Status WriteHostDay(const HostDayKey& key, const HostDay& day);
   absl::Status WriteCell(const CohortKey& cohort, const CohortCellKey& key,
                          const CohortCell& cell);
@@ -67,6 +106,8 @@ class SqliteBatch {
   std::map<CohortKey, Cohort> cohorts_;
   std::map<HostDayKey, HostDay> host_days_;
   std::map<int64_t, LastTopHold> last_top_holds_;  // by day
+  std::map<CoveredKey, Covered> covered_;
+  std::map<BootKey, Booted> boots_;
 };
 
 }  // namespace swaplock

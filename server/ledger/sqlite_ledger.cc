@@ -10,9 +10,11 @@
 #include "absl/time/clock.h"
 #include "common/log.h"
 #include "server/ledger/sqlite_batch.h"
+#include "server/ledger/sqlite_evidence.h"
 #include "server/ledger/sqlite_load.h"
 #include "server/ledger/sqlite_schema.h"
 #include "server/ledger/sqlite_upkeep.h"
+#include "server/ledger/sqlite_verdicts.h"
 
 namespace swaplock {
 namespace {
@@ -110,8 +112,12 @@ absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::OpenLocked(
   absl::StatusOr<std::unique_ptr<Database>> reader =
       Database::Open(path, /*read_only=*/true);
   if (!reader.ok()) return reader.status();
-  return std::unique_ptr<SqliteLedger>(new SqliteLedger(
-      std::move(*lock), *std::move(writer), *std::move(reader)));
+  absl::StatusOr<std::unique_ptr<SqliteVerdicts>> verdicts =
+      SqliteVerdicts::Open(path);
+  if (!verdicts.ok()) return verdicts.status();
+  return std::unique_ptr<SqliteLedger>(
+      new SqliteLedger(path, std::move(*lock), *std::move(writer),
+                       *std::move(reader), *std::move(verdicts)));
 }
 
 absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(
@@ -173,9 +179,8 @@ absl::StatusOr<FleetState> SqliteLedger::Load(absl::Time now) {
   return state;
 }
 
-absl::StatusOr<std::vector<HostCell>> SqliteLedger::HostCells() {
-  absl::MutexLock lock(&reading_);
-  return LoadHostCells(reader_.get());
+absl::StatusOr<std::unique_ptr<EvidenceReader>> SqliteLedger::OpenEvidence() {
+  return SqliteEvidence::Open(path_);
 }
 
 }  // namespace swaplock

@@ -36,23 +36,30 @@ class SqliteLedger : public Ledger {
   absl::StatusOr<std::vector<Outcome>> Commit(
       const std::vector<Window>& windows, absl::Time now) override;
   absl::StatusOr<FleetState> Load(absl::Time now) override;
-  absl::StatusOr<std::vector<HostCell>> HostCells() override;
+  absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override;
+  VerdictStore* verdicts() override { return verdicts_.get(); }
 
  private:
   static absl::StatusOr<DurableFile> Lock(const std::string& data_dir);
   static absl::StatusOr<std::unique_ptr<SqliteLedger>> OpenLocked(
       DurableFile* lock, const std::string& data_dir);
 
-  SqliteLedger(DurableFile lock, std::unique_ptr<Database> writer,
-               std::unique_ptr<Database> reader)
-      : lock_(std::move(lock)),
+  SqliteLedger(std::string path, DurableFile lock,
+               std::unique_ptr<Database> writer,
+               std::unique_ptr<Database> reader,
+               std::unique_ptr<VerdictStore> verdicts)
+      : path_(std::move(path)),
+        lock_(std::move(lock)),
         writer_(std::move(writer)),
-        reader_(std::move(reader)) {}
+        reader_(std::move(reader)),
+        verdicts_(std::move(verdicts)) {}
 
+  const std::string path_;
   const DurableFile lock_;
   const std::unique_ptr<Database> writer_;  // of the thread that commits
   absl::Mutex reading_;
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(reading_);
+  const std::unique_ptr<VerdictStore> verdicts_;
 };
 
 }  // namespace swaplock

@@ -200,23 +200,175 @@ TEST(SqliteLedgerTest, AddsUpWhatTheRunnablePartIsMadeOfAndLatencies) {
   }
 }
 
-// The latency of operations says nothing of waits, unless no lock is taken.
-TEST(SqliteLedgerTest, EvidenceOfAnOperationIsThatItTakesNoLock) {
+constexpr int64_t kAllDays = 1'000'000;
+
+HostHistory HistoryOf(Ledger* ledger, const std::string& host) {
+  const auto reader = ledger->OpenEvidence();
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  auto history = (*reader)->Host(host, 0, kAllDays);
+  EXPECT_TRUE(history.ok()) << history.status();
+  return *std::move(history);
+}
+
+// Locks and whole operations are rows of their own.
+TEST(SqliteLedgerTest, EvidenceIsOfLocksAndOfWholeOperations) {
   const auto ledger = OpenLedger(NewDirectory());
   Window window = MakeWindow("a", 1);
-  window.top_holds.clear();
-  window.cells = {OperationCell(LockModel::kMutex)};
+  window.cells.resize(1);
+  window.cells.push_back(OperationCell(LockModel::kMutex));
   CommitOne(ledger.get(), window);
-  EXPECT_EQ(ledger->HostCells()->size(), 0u);
   window.key.seq = 2;
-  window.cells = {OperationCell(LockModel::kNone)};
+  window.cells[1].lock_model = LockModel::kNone;
   CommitOne(ledger.get(), window);
-  const auto cells = ledger->HostCells();
-  ASSERT_EQ(cells->size(), 1u);
-  EXPECT_EQ((*cells)[0].lock_model, LockModel::kNone);
-  EXPECT_EQ((*cells)[0].hold_tier, Tier::kExact);
-  EXPECT_EQ((*cells)[0].acquisitions, 3u);
-  EXPECT_EQ((*cells)[0].contended, 0u);
+  const HostHistory history = HistoryOf(ledger.get(), "a");
+  ASSERT_EQ(history.cells.size(), 3u);
+  for (const HostDayCell& cell : history.cells) {
+    EXPECT_EQ(cell.kernel_release, "6.18.15");
+    EXPECT_EQ(cell.day, DayOf(kNow));
+    EXPECT_EQ(cell.operation, Operation::kWrite);
+    if (cell.latency_tier == Tier::kUnspecified) {
+      EXPECT_EQ(cell.role, Role::kStream);
+      EXPECT_EQ(cell.lock_model, LockModel::kMutex);
+      EXPECT_EQ(cell.hold_tier, Tier::kExact);
+      EXPECT_EQ(cell.acquisitions, 6u);
+      EXPECT_EQ(cell.contended, 2u);
+      EXPECT_EQ(cell.waits_over_10ms, 2u);
+      EXPECT_EQ(cell.waits_over_100ms, 0u);
+      EXPECT_EQ(cell.runnable_ns, 20'000'000u);
+      EXPECT_EQ(cell.longest_hold_ns, 12'000'000u);
+      EXPECT_EQ(cell.longest_runnable_ns, 10'000'000u);
+      EXPECT_EQ(cell.timed_operations, 0u);
+      continue;
+    }
+    EXPECT_EQ(cell.role, Role::kUnspecified);
+    EXPECT_EQ(cell.acquisitions, 0u);
+    EXPECT_EQ(cell.timed_operations, 3u);
+    EXPECT_EQ(cell.slow_operations, 1u);
+  }
+}
+
+TEST(SqliteLedgerTest, EvidenceSaysHowMuchOfADayWasMeasured) {
+  const auto ledger = OpenLedger(NewDirectory());
+  Window window = MakeWindow("a", 1);
+  window.start_boottime_ns = 1'000'000'000;
+  window.end_boottime_ns = 3'601'000'000'000;
+  window.suspended_ns = 1'800'000'000'000;
+  window.losses = {{LossReason::kRecursion, 3}, {LossReason::kTopRingFull, 5}};
+  CommitOne(ledger.get(), window);
+  CommitOne(ledger.get(), window);  // again: adds nothing
+  window.key.seq = 2;
+  window.suspended_ns = 0;
+  CommitOne(ledger.get(), window);
+  const HostHistory history = HistoryOf(ledger.get(), "a");
+  ASSERT_EQ(history.days.size(), 1u);
+  EXPECT_EQ(history.days[0].day, DayOf(kNow));
+  EXPECT_DOUBLE_EQ(history.days[0].hours, 1.5);
+  EXPECT_EQ(history.days[0].events_lost, 6u);
+}
+
+TEST(SqliteLedgerTest, EvidenceHasTheBootsOfAHostAndWhatItIs) {
+  const auto ledger = OpenLedger(NewDirectory());
+  Window window = MakeWindow("a", 1, "6.12.57");
+  window.environment.kernel_build_id = "aa";
+  window.environment.cpus = 64;
+  window.environment.preempt = "none";
+  window.end_boottime_ns =
+      window.start_boottime_ns + static_cast<uint64_t>(86'400'000'000'000) * 3;
+  window.context.complete = true;
+  window.context.facts = {{"kernel/CONFIG_HZ", "250"}, {"cpu/smt", "1"}};
+  CommitOne(ledger.get(), window);
+  // Names only what changed.
+  window.key.seq = 2;
+  window.context.complete = false;
+  window.context.facts = {{"cpu/smt", "0"}};
+  CommitOne(ledger.get(), window);
+  // Says nothing of it.
+  window.key.seq = 3;
+  window.context = Context();
+  CommitOne(ledger.get(), window);
+  window.key.boot_id = std::string(16, 'b');
+  window.environment.kernel_release = "6.18.15";
+  window.environment.kernel_build_id = "bb";
+  window.environment.preempt = "lazy";
+  window.end_boottime_ns = window.start_boottime_ns + 1;
+  CommitOne(ledger.get(), window);
+  CommitOne(ledger.get(), MakeWindow("b", 1));
+
+  const auto reader = ledger->OpenEvidence();
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ((*reader)->Boots()->size(), 3u);
+  const HostHistory history = HistoryOf(ledger.get(), "a");
+  ASSERT_EQ(history.boots.size(), 2u);
+  for (const HostBoot& boot : history.boots) {
+    EXPECT_EQ(boot.last_day, DayOf(kNow));
+    const bool old = boot.kernel_release == "6.12.57";
+    EXPECT_EQ(boot.kernel_build, old ? "aa" : "bb");
+    EXPECT_EQ(boot.day, DayOf(kNow) - (old ? 3 : 0));
+    EXPECT_EQ(boot.keys.at("cpus"), "up to 64");
+    EXPECT_EQ(boot.keys.at("preempt"), old ? "none" : "lazy");
+    EXPECT_EQ(boot.facts.at("host/preempt"), old ? "none" : "lazy");
+    EXPECT_EQ(boot.facts.count("kernel/CONFIG_HZ"), old ? 1u : 0u);
+    EXPECT_EQ(boot.facts.count("cpu/smt"), old ? 1u : 0u);
+    if (old) {
+      EXPECT_EQ(boot.facts.at("cpu/smt"), "0");
+    }
+  }
+}
+
+TEST(SqliteLedgerTest, AHoldWhoseEndWasNotSeenIsCensored) {
+  const auto ledger = OpenLedger(NewDirectory());
+  Window window = MakeWindow("a", 1);
+  Hold open;
+  open.cell = 0;
+  open.hold_ns = open.unknown_ns = 40'000'000;
+  window.holds_in_progress = {open, open};
+  window.holds_in_progress[1].hold_ns = 2'000'000;  // not long
+  const auto censored = [&] {
+    uint64_t sum = 0;
+    for (const HostDayCell& cell : HistoryOf(ledger.get(), "a").cells) {
+      if (cell.censored == 0) continue;
+      EXPECT_EQ(cell.operation, Operation::kWrite);
+      EXPECT_EQ(cell.role, Role::kStream);
+      EXPECT_EQ(cell.hold_tier, Tier::kExact);
+      sum += cell.censored;
+    }
+    return sum;
+  };
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(censored(), 1u);
+  // It went on, then it ended.
+  window.key.seq = 2;
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(censored(), 1u);
+  window.key.seq = 4;
+  window.holds_in_progress.clear();
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(censored(), 0u);
+  // A window that comes late says nothing of now.
+  window.key.seq = 3;
+  window.holds_in_progress = {open};
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(censored(), 0u);
+  // The agent ended while it lasted.
+  window.key.seq = 5;
+  CommitOne(ledger.get(), window);
+  window.key.epoch = 2;
+  window.key.seq = 1;
+  window.holds_in_progress.clear();
+  CommitOne(ledger.get(), window);
+  EXPECT_EQ(censored(), 1u);
+}
+
+TEST(SqliteLedgerTest, EvidenceIsThatOfTheMomentItWasOpened) {
+  const auto ledger = OpenLedger(NewDirectory());
+  CommitOne(ledger.get(), MakeWindow("a", 1));
+  const auto reader = ledger->OpenEvidence();
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  CommitOne(ledger.get(), MakeWindow("a", 2));
+  const auto then = (*reader)->Host("a", 0, kAllDays);
+  ASSERT_TRUE(then.ok()) << then.status();
+  EXPECT_EQ(then->cells[0].acquisitions, 2u);
+  EXPECT_EQ(HistoryOf(ledger.get(), "a").cells[0].acquisitions, 4u);
 }
 
 // testdata/ledger_v1.sql was made by the program of version 1, from the windows
@@ -260,7 +412,17 @@ TEST(SqliteLedgerTest, ALedgerOfVersion1KeepsWhatItCounted) {
     EXPECT_EQ(write.runnable.sum_ns, 40'000'000u);
     EXPECT_EQ(write.preempted_ns, 0u);
     EXPECT_EQ(write.latency_tier, Tier::kUnspecified);
-    EXPECT_EQ(ledger->HostCells()->size(), 10u);
+    // Of two kernels, one cell with another tier besides.
+    const HostHistory history = HistoryOf(ledger.get(), "a");
+    ASSERT_EQ(history.cells.size(), 5u);
+    uint64_t acquisitions = 0;
+    for (const HostDayCell& cell : history.cells) {
+      acquisitions += cell.acquisitions;
+      EXPECT_EQ(cell.latency_tier, Tier::kUnspecified);
+    }
+    EXPECT_EQ(acquisitions, 20u);
+    // Of which part of the day is not known: no verdict rests on it.
+    EXPECT_EQ(history.days.size(), 0u);
   }
   // Opened again it is as it was.
   const auto ledger = OpenLedger(directory);
@@ -279,6 +441,31 @@ TEST(SqliteLedgerTest, ALedgerOfVersion1KeepsWhatItCounted) {
   const Cell& write = cohort.cells.rbegin()->second.cell;
   EXPECT_EQ(write.acquisitions, 15u);
   EXPECT_EQ(write.preempted_ns, 4'000'000u);
+}
+
+// All columns of all tables and indices, as text.
+std::string SchemaOf(const std::string& directory) {
+  auto database = Database::Open(directory + "/ledger.db", /*read_only=*/true);
+  EXPECT_TRUE(database.ok()) << database.status();
+  Query query = (*database)->Prepare(
+      "SELECT t.name, c.name, c.type, c.\"notnull\", c.pk"
+      " FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
+      " ORDER BY 1, c.cid");
+  std::string out;
+  for (auto row = query.Step(); row.ok() && *row; row = query.Step()) {
+    absl::StrAppend(&out, query.Text(0), ".", query.Text(1), " ", query.Text(2),
+                    " ", query.Int(3), query.Int(4), "\n");
+  }
+  return out;
+}
+
+TEST(SqliteLedgerTest, AMigratedLedgerHasTheTablesOfANewOne) {
+  const std::string fresh = NewDirectory();
+  OpenLedger(fresh);
+  const std::string migrated = DirectoryOfVersion1();
+  OpenLedger(migrated);
+  EXPECT_THAT(SchemaOf(fresh), HasSubstr("host_boots.boot_day INTEGER 10\n"));
+  EXPECT_EQ(SchemaOf(migrated), SchemaOf(fresh));
 }
 
 TEST(SqliteLedgerTest, AGapIsCountedOnceAndAMergedWindowFillsIt) {
@@ -376,25 +563,23 @@ TEST(SqliteLedgerTest, OfAMergedWindowThatIsKnownInPartNothingIsAdded) {
   EXPECT_FALSE(CommitOne(ledger.get(), Merged(5, 3)).duplicate);
 }
 
-TEST(SqliteLedgerTest, EvidenceIsSummedOverDaysAndDevices) {
+TEST(SqliteLedgerTest, EvidenceIsByDayWithDevicesMerged) {
   const auto ledger = OpenLedger(NewDirectory());
   Window window = MakeWindow("a", 1);
   window.cells.push_back(window.cells[0]);
   window.cells.back().key.device = "zram1";
   CommitOne(ledger.get(), window);
-  Window next_day = MakeWindow("a", 2);
-  next_day.end_unix_ns -= 86'400'000'000'000;
-  CommitOne(ledger.get(), next_day);
-  const auto cells = ledger->HostCells();
-  ASSERT_TRUE(cells.ok()) << cells.status();
-  ASSERT_EQ(cells->size(), 2u);
-  for (const HostCell& cell : *cells) {
-    EXPECT_EQ(cell.host_id, "a");
-    EXPECT_EQ(cell.kernel_release, "6.18.15");
-    const bool write = cell.key.operation == Operation::kWrite;
-    EXPECT_EQ(cell.acquisitions, write ? 9u : 4u);
-    EXPECT_EQ(cell.contended, write ? 3u : 0u);
-    EXPECT_EQ(cell.waits_over_10ms, write ? 3u : 0u);
+  Window day_before = MakeWindow("a", 2);
+  day_before.end_unix_ns -= 86'400'000'000'000;
+  CommitOne(ledger.get(), day_before);
+  const HostHistory history = HistoryOf(ledger.get(), "a");
+  EXPECT_EQ(history.days.size(), 2u);
+  ASSERT_EQ(history.cells.size(), 4u);
+  for (const HostDayCell& cell : history.cells) {
+    const bool write = cell.operation == Operation::kWrite;
+    const bool today = cell.day == DayOf(kNow);
+    EXPECT_EQ(cell.acquisitions, (write ? 3u : 2u) * (write && today ? 2 : 1));
+    EXPECT_EQ(cell.contended, write ? (today ? 2u : 1u) : 0u);
   }
 }
 
@@ -456,7 +641,7 @@ TEST(SqliteLedgerTest, RefusesANewerSchemaInOneSentence) {
   EXPECT_EQ(ledger.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(ledger.status().message()),
               HasSubstr("has schema version 99, this program knows versions "
-                        "up to 3"));
+                        "up to 4"));
 }
 
 TEST(SqliteLedgerTest, RefusesASecondServerOnTheDirectory) {

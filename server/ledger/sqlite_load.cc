@@ -168,30 +168,4 @@ absl::Status LoadFleet(Database* database, absl::Time now, FleetState* state) {
   return status;
 }
 
-absl::StatusOr<std::vector<HostCell>> LoadHostCells(Database* database) {
-  std::vector<HostCell> out;
-  absl::Status status = ForEachRow(
-      database,
-      "SELECT host_id, kernel_release, subsystem, operation, role, mode,"
-      " algorithm, lock_model, hold_tier, wait_tier, sum(acquisitions),"
-      " sum(contended), sum(waits_over_10ms) FROM host_days"
-      " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
-      [&](const Query& row) {
-        HostCell cell;
-        cell.host_id = row.Text(0);
-        cell.kernel_release = row.Text(1);
-        ReadKey(row, 2, &cell.key);
-        cell.lock_model = static_cast<LockModel>(row.Int(7));
-        cell.hold_tier = static_cast<Tier>(row.Int(8));
-        cell.wait_tier = static_cast<Tier>(row.Int(9));
-        cell.acquisitions = row.Unsigned(10);
-        cell.contended = row.Unsigned(11);
-        cell.waits_over_10ms = row.Unsigned(12);
-        out.push_back(std::move(cell));
-        return absl::OkStatus();
-      });
-  if (!status.ok()) return status;
-  return out;
-}
-
 }  // namespace swaplock

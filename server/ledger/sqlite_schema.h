@@ -11,7 +11,7 @@
 
 namespace swaplock {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 inline constexpr char kSchema[] = R"sql(
 -- Every window ever merged. What a row stands for is never merged again: the
@@ -59,6 +59,7 @@ CREATE TABLE host_days (
   lock_model INTEGER NOT NULL,
   hold_tier INTEGER NOT NULL,
   wait_tier INTEGER NOT NULL,
+  latency_tier INTEGER NOT NULL,  -- of whole operations, or 0
   fingerprint INTEGER NOT NULL,  -- of the last window's coverage
   acquisitions INTEGER NOT NULL,
   contended INTEGER NOT NULL,
@@ -74,8 +75,54 @@ CREATE TABLE host_days (
   longest_wait_ns INTEGER NOT NULL,
   longest_hold_ns INTEGER NOT NULL,
   longest_runnable_ns INTEGER NOT NULL,
+  timed_operations INTEGER NOT NULL,
+  slow_operations INTEGER NOT NULL,  -- over 10 ms
   PRIMARY KEY (host_id, kernel_release, day, subsystem, operation, role, mode,
-               algorithm, lock_model, hold_tier, wait_tier)
+               algorithm, lock_model, hold_tier, wait_tier, latency_tier)
+) WITHOUT ROWID;
+
+-- How much of each day was measured, and how much of that was lost.
+CREATE TABLE host_kernel_days (
+  host_id TEXT NOT NULL,
+  kernel_release TEXT NOT NULL,
+  kernel_build TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  windows INTEGER NOT NULL,
+  covered_ns INTEGER NOT NULL,  -- without the time suspended
+  events_lost INTEGER NOT NULL,
+  PRIMARY KEY (host_id, kernel_release, kernel_build, day)
+) WITHOUT ROWID;
+
+CREATE TABLE host_boots (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  kernel_release TEXT NOT NULL,
+  kernel_build TEXT NOT NULL,
+  boot_day INTEGER NOT NULL,
+  last_day INTEGER NOT NULL,  -- that a window came
+  -- A window with nothing but its environment and the facts of its context, as
+  -- they were last said.
+  facts BLOB NOT NULL,
+  PRIMARY KEY (host_id, boot_id)
+) WITHOUT ROWID;
+
+-- Holds of more than 10 ms that went on when the newest window of an epoch
+-- ended. What is here of a day that is over was never seen to end.
+CREATE TABLE host_open_holds (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  position INTEGER NOT NULL,  -- among the window's holds in progress
+  kernel_release TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  PRIMARY KEY (host_id, boot_id, epoch, seq, position)
 ) WITHOUT ROWID;
 
 -- The longest holds of each day; others are not kept.
@@ -158,6 +205,61 @@ CREATE TABLE cohort_longest (
   hold_runnable_ns INTEGER,  -- of that hold; null if unknown
   PRIMARY KEY (cell_id, hour)
 ) WITHOUT ROWID;
+
+-- The verdicts. A subject is a kernel pair, an operation and an outcome.
+CREATE TABLE verdict_evaluations (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  last_day INTEGER NOT NULL,  -- of the rows, since 1970 UTC
+  judged_unix_ns INTEGER NOT NULL,
+  evaluation BLOB NOT NULL  -- VerdictEvaluation of proto/verdict.proto
+);
+
+CREATE TABLE verdicts (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  version INTEGER NOT NULL,  -- the newest
+  first_judged_unix_ns INTEGER NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  judged_unix_ns INTEGER NOT NULL,
+  last_day INTEGER NOT NULL,
+  went_away TEXT NOT NULL,
+  incident INTEGER NOT NULL,
+  -- What a person said of it.
+  state INTEGER NOT NULL,
+  state_by TEXT NOT NULL,
+  state_reason TEXT NOT NULL,
+  state_unix_ns INTEGER NOT NULL,
+  state_until_unix_ns INTEGER NOT NULL,
+  UNIQUE (kernel_base, kernel_new, subsystem, operation, outcome)
+);
+
+CREATE TABLE verdict_versions (
+  verdict_id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  evaluation_id INTEGER NOT NULL,
+  record BLOB NOT NULL,  -- VerdictRecord of proto/verdict.proto
+  PRIMARY KEY (verdict_id, version)
+) WITHOUT ROWID;
+
+CREATE TABLE verdict_incidents (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  opened_unix_ns INTEGER NOT NULL,
+  closed_unix_ns INTEGER NOT NULL,  -- the largest there is while it is open
+  sentence TEXT NOT NULL
+);
+
+CREATE TABLE verdict_self_tests (
+  last_day INTEGER NOT NULL PRIMARY KEY,
+  report BLOB NOT NULL  -- SelfTestReport of proto/verdict.proto
+);
 )sql";
 
 // kMigrations[i] makes a ledger of version i + 1 one of version i + 2. They are
@@ -210,6 +312,138 @@ DROP TABLE cohort_cells_of_1;
     // it is not known; all but those of a full spool stand for one.
     R"sql(
 ALTER TABLE windows ADD COLUMN merged INTEGER NOT NULL DEFAULT 1;
+)sql",
+    // 4: what verdicts are made of, and the verdicts. What hosts counted before
+    // stays, but of which part of a day is not known, so no verdict rests on
+    // it.
+    R"sql(
+ALTER TABLE host_days RENAME TO host_days_of_3;
+CREATE TABLE host_days (
+  host_id TEXT NOT NULL,
+  kernel_release TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  algorithm TEXT NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  latency_tier INTEGER NOT NULL,
+  fingerprint INTEGER NOT NULL,
+  acquisitions INTEGER NOT NULL,
+  contended INTEGER NOT NULL,
+  waits_over_1ms INTEGER NOT NULL,
+  waits_over_10ms INTEGER NOT NULL,
+  waits_over_100ms INTEGER NOT NULL,
+  wait_ns INTEGER NOT NULL,
+  hold_ns INTEGER NOT NULL,
+  runnable_ns INTEGER NOT NULL,
+  blocked_ns INTEGER NOT NULL,
+  on_cpu_ns INTEGER NOT NULL,
+  unknown_ns INTEGER NOT NULL,
+  longest_wait_ns INTEGER NOT NULL,
+  longest_hold_ns INTEGER NOT NULL,
+  longest_runnable_ns INTEGER NOT NULL,
+  timed_operations INTEGER NOT NULL,
+  slow_operations INTEGER NOT NULL,
+  PRIMARY KEY (host_id, kernel_release, day, subsystem, operation, role, mode,
+               algorithm, lock_model, hold_tier, wait_tier, latency_tier)
+) WITHOUT ROWID;
+INSERT INTO host_days
+  SELECT host_id, kernel_release, day, subsystem, operation, role, mode,
+         algorithm, lock_model, hold_tier, wait_tier, 0, fingerprint,
+         acquisitions, contended, waits_over_1ms, waits_over_10ms,
+         waits_over_100ms,
+         wait_ns, hold_ns, runnable_ns, blocked_ns, on_cpu_ns, unknown_ns,
+         longest_wait_ns, longest_hold_ns, longest_runnable_ns, 0, 0
+  FROM host_days_of_3;
+DROP TABLE host_days_of_3;
+CREATE TABLE host_kernel_days (
+  host_id TEXT NOT NULL,
+  kernel_release TEXT NOT NULL,
+  kernel_build TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  windows INTEGER NOT NULL,
+  covered_ns INTEGER NOT NULL,
+  events_lost INTEGER NOT NULL,
+  PRIMARY KEY (host_id, kernel_release, kernel_build, day)
+) WITHOUT ROWID;
+CREATE TABLE host_boots (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  kernel_release TEXT NOT NULL,
+  kernel_build TEXT NOT NULL,
+  boot_day INTEGER NOT NULL,
+  last_day INTEGER NOT NULL,
+  facts BLOB NOT NULL,
+  PRIMARY KEY (host_id, boot_id)
+) WITHOUT ROWID;
+CREATE TABLE host_open_holds (
+  host_id TEXT NOT NULL,
+  boot_id BLOB NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  kernel_release TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  role INTEGER NOT NULL,
+  lock_model INTEGER NOT NULL,
+  hold_tier INTEGER NOT NULL,
+  wait_tier INTEGER NOT NULL,
+  PRIMARY KEY (host_id, boot_id, epoch, seq, position)
+) WITHOUT ROWID;
+CREATE TABLE verdict_evaluations (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  last_day INTEGER NOT NULL,
+  judged_unix_ns INTEGER NOT NULL,
+  evaluation BLOB NOT NULL
+);
+CREATE TABLE verdicts (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  subsystem INTEGER NOT NULL,
+  operation INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  first_judged_unix_ns INTEGER NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  judged_unix_ns INTEGER NOT NULL,
+  last_day INTEGER NOT NULL,
+  went_away TEXT NOT NULL,
+  incident INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  state_by TEXT NOT NULL,
+  state_reason TEXT NOT NULL,
+  state_unix_ns INTEGER NOT NULL,
+  state_until_unix_ns INTEGER NOT NULL,
+  UNIQUE (kernel_base, kernel_new, subsystem, operation, outcome)
+);
+CREATE TABLE verdict_versions (
+  verdict_id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  evaluation_id INTEGER NOT NULL,
+  record BLOB NOT NULL,
+  PRIMARY KEY (verdict_id, version)
+) WITHOUT ROWID;
+CREATE TABLE verdict_incidents (
+  id INTEGER PRIMARY KEY,
+  kernel_base TEXT NOT NULL,
+  kernel_new TEXT NOT NULL,
+  opened_unix_ns INTEGER NOT NULL,
+  closed_unix_ns INTEGER NOT NULL,
+  sentence TEXT NOT NULL
+);
+CREATE TABLE verdict_self_tests (
+  last_day INTEGER NOT NULL PRIMARY KEY,
+  report BLOB NOT NULL
+);
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion - 1);

@@ -34,8 +34,22 @@ absl::Status RemoveOld(Database* database) {
   Query newest = database->Prepare("SELECT max(last_seen_unix_ns) FROM hosts");
   if (auto row = newest.Step(); !row.ok()) return row.status();
   const int64_t today = DayOf(absl::FromUnixNanos(newest.Int(0)));
-  Query days = database->Prepare("DELETE FROM host_days WHERE day < ?1");
-  if (absl::Status s = days.Bind(today - kHostDays).Run(); !s.ok()) return s;
+  for (const char* const sql :
+       {"DELETE FROM host_days WHERE day < ?1",
+        "DELETE FROM host_kernel_days WHERE day < ?1",
+        "DELETE FROM host_open_holds WHERE day < ?1",
+        "DELETE FROM host_boots WHERE last_day < ?1",
+        // The newest version of a verdict stays.
+        "DELETE FROM verdict_versions WHERE"
+        " evaluation_id IN (SELECT id FROM verdict_evaluations"
+        "  WHERE last_day < ?1)"
+        " AND version < (SELECT version FROM verdicts WHERE id = verdict_id)",
+        "DELETE FROM verdict_evaluations WHERE last_day < ?1 AND id NOT IN"
+        " (SELECT evaluation_id FROM verdict_versions)",
+        "DELETE FROM verdict_self_tests WHERE last_day < ?1"}) {
+    Query old = database->Prepare(sql);
+    if (absl::Status s = old.Bind(today - kHostDays).Run(); !s.ok()) return s;
+  }
   Query holds = database->Prepare("DELETE FROM top_holds WHERE day < ?1");
   if (absl::Status s = holds.Bind(today - kTopHoldDays).Run(); !s.ok()) {
     return s;

@@ -1,9 +1,10 @@
 // What keeps the ledger's file well: checked when it is opened, copied while it
 // is used, and rid of what is old.
 //
-// Kept are, for ever: which windows are known, and what each cohort counted.
-// For kHostDays: what each host counted on each day. For kTopHoldDays: the
-// longest holds.
+// Kept are, for ever: which windows are known, what each cohort counted, the
+// newest version of each verdict, incidents. For kHostDays: what each host
+// counted on each day, its boots, older versions of verdicts, self-tests. For
+// kTopHoldDays: the longest holds.
 #ifndef SWAPLOCK_SERVER_LEDGER_SQLITE_UPKEEP_H_
 #define SWAPLOCK_SERVER_LEDGER_SQLITE_UPKEEP_H_
 

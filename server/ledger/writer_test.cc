@@ -29,9 +29,10 @@ class FakeLedger : public Ledger {
     return std::vector<Outcome>(windows.size());
   }
   absl::StatusOr<FleetState> Load(absl::Time) override { return FleetState(); }
-  absl::StatusOr<std::vector<HostCell>> HostCells() override {
-    return std::vector<HostCell>();
+  absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override {
+    return absl::UnimplementedError("not here");
   }
+  VerdictStore* verdicts() override { return nullptr; }
 
   absl::Notification entered;
   absl::Notification go_on;

@@ -3,7 +3,6 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -17,6 +16,7 @@
 #include "server/metrics/kernel_label.h"
 #include "server/metrics/metric_names.h"
 #include "server/metrics/process_metrics.h"
+#include "server/metrics/verdict_series.h"
 
 namespace swaplock {
 namespace {
@@ -233,30 +233,6 @@ void AddCells(const FleetState& state, const KernelLabels& kernels,
   }
 }
 
-void AddVerdicts(const std::vector<Verdict>& verdicts,
-                 const KernelLabels& kernels, Families* out) {
-  for (const Verdict& v : verdicts) {
-    // The page and the API show the others.
-    if (!kernels.Has(v.kernel_base) || !kernels.Has(v.kernel_new)) continue;
-    const Labels labels = {{"kernel_base", v.kernel_base},
-                           {"kernel_new", v.kernel_new},
-                           {"subsystem", std::string(Name(v.subsystem))},
-                           {"op", std::string(Name(v.operation))},
-                           {"outcome", v.outcome}};
-    out->Gauge(metric::kVerdict, With(labels, "verdict", Name(v.kind)), 1);
-    const struct {
-      const MetricName& name;
-      double value;
-    } kNumbers[] = {{metric::kVerdictRatio, v.ratio},
-                    {metric::kVerdictRatioLower, v.ratio_lower},
-                    {metric::kVerdictRatioUpper, v.ratio_upper},
-                    {metric::kVerdictPValue, v.p_value}};
-    for (const auto& [name, value] : kNumbers) {
-      if (!std::isnan(value)) out->Gauge(name, labels, value);
-    }
-  }
-}
-
 void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
               absl::Time now, Families* out) {
   const FleetState& state = snapshot.state;
@@ -364,19 +340,25 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
 }  // namespace
 
 std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
+                                        const VerdictBook& book,
                                         absl::Time now) {
   const KernelLabels kernels(snapshot.state, snapshot.host_groups);
-  Families families;
-  AddCells(snapshot.state, kernels, now, &families);
-  AddVerdicts(snapshot.verdicts, kernels, &families);
-  AddHosts(snapshot, kernels, now, &families);
-  AddPipeline(snapshot, &families);
-  return families.Take();
+  Families cells;
+  AddCells(snapshot.state, kernels, now, &cells);
+  Families others;
+  AddHosts(snapshot, kernels, now, &others);
+  AddPipeline(snapshot, &others);
+  std::vector<MetricFamily> out = cells.Take();
+  for (std::vector<MetricFamily> more :
+       {VerdictFamilies(book, kernels, now), others.Take()}) {
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+  }
+  return out;
 }
 
 std::vector<MetricFamily> Exporter::Collect() const {
   std::vector<MetricFamily> out =
-      RenderMetrics(fleet_->ForMetrics(), clock_.wall());
+      RenderMetrics(fleet_->ForMetrics(), *verdicts_->Book(), clock_.wall());
   std::vector<MetricFamily> process = ProcessMetrics();
   std::move(process.begin(), process.end(), std::back_inserter(out));
   return out;

@@ -13,19 +13,21 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "server/fleet/fleet.h"
+#include "server/verdict/verdict_book.h"
+#include "server/verdict/verdict_desk.h"
 
 namespace swaplock {
 
 // All families but process_*; in the order of metric_names.h. Families without
 // a series are left out. The snapshot is one of Fleet::ForMetrics.
 std::vector<prometheus::MetricFamily> RenderMetrics(
-    const FleetSnapshot& snapshot, absl::Time now);
+    const FleetSnapshot& snapshot, const VerdictBook& book, absl::Time now);
 
-// Thread-safe. `fleet` outlives it.
+// Thread-safe. `fleet` and `verdicts` outlive it.
 class Exporter : public prometheus::Collectable {
  public:
-  Exporter(Fleet* fleet, Clock clock)
-      : fleet_(fleet), clock_(std::move(clock)) {}
+  Exporter(Fleet* fleet, const VerdictDesk* verdicts, Clock clock)
+      : fleet_(fleet), verdicts_(verdicts), clock_(std::move(clock)) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override;
   // The same in the text format.
@@ -33,6 +35,7 @@ class Exporter : public prometheus::Collectable {
 
  private:
   Fleet* const fleet_;
+  const VerdictDesk* const verdicts_;
   const Clock clock_;
 };
 

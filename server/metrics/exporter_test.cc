@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
-#include <limits>
 #include <sstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/testing.h"
+#include "server/verdict/verdict_testing.h"
 
 namespace swaplock {
 namespace {
@@ -22,7 +22,8 @@ const absl::Time kNow = absl::FromUnixNanos(kTestUnixNs) + absl::Minutes(1);
 
 std::string Render(const FleetSnapshot& snapshot, absl::Time now = kNow) {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, RenderMetrics(snapshot, now));
+  prometheus::TextSerializer().Serialize(
+      out, RenderMetrics(snapshot, TestBook(), now));
   return out.str();
 }
 
@@ -94,7 +95,7 @@ TEST(ExporterTest, ContradictingExceedancesDoNotMakeAHistogramDecrease) {
   Window window = MakeWindow("a", 1);
   window.cells[0].hold.over_1ms = 3;  // its buckets say 1
   for (const prometheus::MetricFamily& family :
-       RenderMetrics(SnapshotOf({window}), kNow)) {
+       RenderMetrics(SnapshotOf({window}), TestBook(), kNow)) {
     for (const prometheus::ClientMetric& metric : family.metric) {
       uint64_t previous = 0;
       for (const auto& bucket : metric.histogram.bucket) {
@@ -307,30 +308,12 @@ TEST(ExporterTest, KernelsBeyondTheFirstEightAreOther) {
                               "tier=\"exact\",wait_tier=\"contention\"} 6\n"));
 }
 
-TEST(ExporterTest, VerdictsShowTheirNumbersOnlyWhenTested) {
-  FleetSnapshot snapshot =
-      SnapshotOf({MakeWindow("a", 1, "6.12.57"), MakeWindow("b", 1)});
-  Verdict v;
-  v.kernel_base = "6.12.57";
-  v.kernel_new = "6.18.15";
-  v.subsystem = Subsystem::kZram;
-  v.operation = Operation::kRead;
-  v.kind = VerdictKind::kInconclusive;
-  snapshot.verdicts = {v};
-  const std::string labels =
-      "{kernel_base=\"6.12.57\",kernel_new=\"6.18.15\",subsystem=\"zram\","
-      "op=\"read\",outcome=\"waits_over_10ms_per_million\"";
-  std::string text = Render(snapshot);
-  EXPECT_THAT(text, HasSubstr(absl::StrCat("swaplock_verdict", labels,
-                                           ",verdict=\"inconclusive\"} 1\n")));
-  EXPECT_THAT(text, Not(HasSubstr("swaplock_verdict_")));
-  snapshot.verdicts[0].ratio = 3;
-  snapshot.verdicts[0].ratio_upper = std::numeric_limits<double>::infinity();
-  text = Render(snapshot);
-  EXPECT_THAT(text,
-              HasSubstr(absl::StrCat("swaplock_verdict_ratio", labels, "} 3")));
-  EXPECT_THAT(text, HasSubstr(absl::StrCat("swaplock_verdict_ratio_upper",
-                                           labels, "} +Inf")));
+TEST(ExporterTest, VerdictsStandBetweenCellsAndHosts) {
+  const std::string text =
+      Render(SnapshotOf({MakeWindow("a", 1, "6.12.57"), MakeWindow("b", 1)}));
+  EXPECT_LT(text.find("swaplock_cell_info"), text.find("swaplock_verdict{"));
+  EXPECT_LT(text.find("swaplock_selftest_trusted{"),
+            text.find("swaplock_hosts{"));
 }
 
 }  // namespace

@@ -90,18 +90,74 @@ inline constexpr MetricName kCellInfo = {
     "swaplock_cell_info",
     "1 for each kind of lock and tiers that the cells of these labels have."};
 
-// Verdicts.
+// Verdicts. Labels: kernel_base, kernel_new, subsystem, op, outcome.
 inline constexpr MetricName kVerdict = {
-    "swaplock_verdict", "1 for the current verdict of a kernel pair."};
+    "swaplock_verdict", "1 for the current verdict on a kernel pair."};
+inline constexpr MetricName kVerdictState = {
+    "swaplock_verdict_state",
+    "1 for what was said of the verdict: new, acknowledged, suppressed, or "
+    "went_away."};
+inline constexpr MetricName kVerdictAlerts = {
+    "swaplock_verdict_alerts",
+    "1 when the verdict is to wake somebody: worse, unmarked, still there, and "
+    "of an outcome that the self-test trusts."};
 inline constexpr MetricName kVerdictRatio = {
     "swaplock_verdict_ratio",
-    "Hodges-Lehmann ratio of hosts' rates, new kernel over base."};
+    "Ratio of the typical host's rates, new kernel over base."};
 inline constexpr MetricName kVerdictRatioLower = {
     "swaplock_verdict_ratio_lower", "Lower end of the ratio's 90 % interval."};
 inline constexpr MetricName kVerdictRatioUpper = {
     "swaplock_verdict_ratio_upper", "Upper end of the ratio's 90 % interval."};
 inline constexpr MetricName kVerdictPValue = {
-    "swaplock_verdict_p_value", "Two-sided p of the rank test; never 0."};
+    "swaplock_verdict_p_value",
+    "p of the fixed look, adjusted over the family of the kernel pair; never "
+    "0."};
+inline constexpr MetricName kVerdictEValue = {
+    "swaplock_verdict_evalue",
+    "Evidence of the test that is valid at every look, by direction; 1 is "
+    "none."};
+inline constexpr MetricName kVerdictPairs = {
+    "swaplock_verdict_pairs", "Matched pairs of hosts in that test."};
+inline constexpr MetricName kVerdictHosts = {
+    "swaplock_verdict_hosts", "Hosts that the verdict rests on, by arm."};
+inline constexpr MetricName kVerdictDetectable = {
+    "swaplock_verdict_detectable_ratio",
+    "Ratio that these hosts would show 4 times in 5."};
+inline constexpr MetricName kRolloutHosts = {
+    "swaplock_rollout_hosts",
+    "Hosts of a kernel pair: upgraded, of them still watched (waiting), and "
+    "not "
+    "upgraded."};
+inline constexpr MetricName kIncident = {
+    "swaplock_incident_opened_timestamp_seconds",
+    "When the open incident of a kernel pair began, since 1970."};
+
+// The self-test: the engine on hosts that kept their kernel.
+inline constexpr MetricName kSelfTestFalseAlarms = {
+    "swaplock_selftest_false_positive_ratio",
+    "Share of splits of unchanged hosts in which the test at 5 % found a "
+    "difference."};
+inline constexpr MetricName kSelfTestFalseAlarmsLower = {
+    "swaplock_selftest_false_positive_ratio_lower",
+    "Lower end of its 95 % interval."};
+inline constexpr MetricName kSelfTestFalseAlarmsUpper = {
+    "swaplock_selftest_false_positive_ratio_upper",
+    "Upper end of its 95 % interval."};
+inline constexpr MetricName kSelfTestSplits = {
+    "swaplock_selftest_splits", "Splits that the outcome was tested in."};
+inline constexpr MetricName kSelfTestTrusted = {
+    "swaplock_selftest_trusted",
+    "0 where false alarms are above twice nominal: the outcome does not "
+    "alert."};
+inline constexpr MetricName kSelfTestPower = {
+    "swaplock_selftest_power_ratio",
+    "Share of splits in which events multiplied by ratio were found."};
+inline constexpr MetricName kSelfTestTime = {
+    "swaplock_selftest_timestamp_seconds",
+    "When the self-test was made, since 1970."};
+inline constexpr MetricName kVerdictsTime = {
+    "swaplock_verdicts_judged_timestamp_seconds",
+    "When a kernel pair was last judged, since 1970."};
 
 // Hosts and their agents.
 inline constexpr MetricName kHosts = {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "server/verdict/distributions.h"
+#include "server/verdict/verdict_sentence.h"
 
 namespace swaplock {
 namespace {
@@ -184,33 +185,63 @@ void FillExposure(const Comparison& c, VerdictRecord* r) {
   }
 }
 
-void FillRunnableShare(const Comparison& c, VerdictRecord* r) {
-  double runnable[2] = {};
-  double hold[2] = {};
+// Holds of the upgraded hosts, before and after.
+struct Holds {
+  double count[2] = {};
+  double hold_ns[2] = {};
+  double runnable_ns[2] = {};
+
+  double ShareOf(int after) const {
+    return hold_ns[after] > 0 ? runnable_ns[after] / hold_ns[after] : kNoNumber;
+  }
+  double MeanOf(int after) const {
+    return count[after] > 0 ? hold_ns[after] / count[after] : kNoNumber;
+  }
+};
+
+// Operations of a subsystem share its locks: what one waits behind is the holds
+// of all of them. What holders do is a matter of their own operation.
+Holds HoldsBehind(const Comparison& c, const VerdictRecord& r) {
+  Holds holds;
   for (const ComparedHost& host : c.hosts) {
     if (!host.treated()) continue;
-    const OperationCounts* const windows[] = {host.before_counts,
-                                              host.after_counts};
     for (const int after : {0, 1}) {
-      const OperationCounts* const counts = windows[after];
-      if (counts == nullptr || !counts->measured.parts) continue;
-      runnable[after] += static_cast<double>(counts->runnable_ns);
-      hold[after] += static_cast<double>(counts->hold_ns);
+      const auto& window = after == 1 ? host.host->after : host.host->before;
+      if (!window.has_value()) continue;
+      for (const auto& [key, counts] : window->operations) {
+        if (key.first != r.subsystem || !counts.measured.parts ||
+            (r.outcome == VerdictOutcome::kRunnable &&
+             key.second != r.operation)) {
+          continue;
+        }
+        holds.count[after] += static_cast<double>(counts.operations);
+        holds.hold_ns[after] += static_cast<double>(counts.hold_ns);
+        holds.runnable_ns[after] += static_cast<double>(counts.runnable_ns);
+      }
     }
   }
-  if (hold[0] > 0) r->runnable_share_before = runnable[0] / hold[0];
-  if (hold[1] > 0) r->runnable_share_after = runnable[1] / hold[1];
-  if (r->kind == VerdictKind::kRegression && r->runnable_share_after > 0.2 &&
-      !(r->runnable_share_before > r->runnable_share_after / 2)) {
-    r->findings.push_back(absl::StrFormat(
-        "Holders of the lock were runnable but off-CPU for %.0f %% of the time "
-        "they held it%s.",
-        100 * r->runnable_share_after,
-        std::isfinite(r->runnable_share_before)
-            ? absl::StrFormat(", before the upgrade for %.0f %%",
-                              100 * r->runnable_share_before)
-            : ""));
+  return holds;
+}
+
+void FillRunnableShare(const Comparison& c, VerdictRecord* r) {
+  const Holds holds = HoldsBehind(c, *r);
+  r->runnable_share_before = holds.ShareOf(0);
+  r->runnable_share_after = holds.ShareOf(1);
+  const bool worse = r->kind == VerdictKind::kRegression;
+  if ((!worse && r->kind != VerdictKind::kImprovement) ||
+      !RunnablePartMadeIt(*r)) {
+    return;
   }
+  const double change = holds.MeanOf(1) - holds.MeanOf(0);
+  const double runnable = holds.runnable_ns[1] / holds.count[1] -
+                          holds.runnable_ns[0] / holds.count[0];
+  if (!(worse ? change > 0 : change < 0)) return;
+  r->findings.push_back(absl::StrFormat(
+      "On upgraded hosts a hold of %s's lock took %.3g us on average before "
+      "and %.3g us after; %.0f %% of the difference is time in which its "
+      "holder was runnable and not running.",
+      Name(r->subsystem), holds.MeanOf(0) / 1e3, holds.MeanOf(1) / 1e3,
+      std::min(100.0, 100 * runnable / change)));
 }
 
 void CompareSigns(VerdictRecord* r) {

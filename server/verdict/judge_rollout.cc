@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/verdict/alike_exposures.h"
 #include "server/verdict/comparison.h"
 #include "server/verdict/evidence_beside.h"
 #include "server/verdict/false_discovery.h"
@@ -77,24 +78,75 @@ double LogRateBefore(const ComparedHost& host) {
   return LogRate(host.before, std::max(1.0, host.before.exposure));
 }
 
-void FillValues(Case* c) {
-  double exposure = 0;
-  for (const ComparedHost& host : c->comparison.hosts) {
-    exposure += host.after.exposure;
-  }
-  const double mean =
-      exposure / static_cast<double>(c->comparison.hosts.size());
-  for (const ComparedHost& host : c->comparison.hosts) {
-    if (host.before_counts == nullptr) {
-      c->values.push_back(LogRate(host.after, mean));
-      continue;
+// By host, the share of its after-window that is compared.
+std::vector<double> SharesOf(const Case& c) {
+  std::vector<double> shares(c.comparison.hosts.size(), 1);
+  const auto changes = [&](const std::vector<size_t>& side) {
+    std::vector<double> out;
+    for (const size_t i : side) {
+      const ComparedHost& host = c.comparison.hosts[i];
+      out.push_back(
+          std::log(host.after.exposure) -
+          (host.before_counts == nullptr ? 0 : std::log(host.before.exposure)));
     }
-    EventsPer before = host.before;
-    EventsPer after = host.after;
-    SeededRandom random(HashOf(host.host->host_id, c->record.seed));
-    ThinToEqualExposure(&random, &before, &after);
-    c->values.push_back(ChangeOfLogRate(before, after));
+    return out;
+  };
+  for (const Stratum& stratum : c.strata) {
+    const KeptShares kept =
+        MakeExposuresAlike(changes(stratum.treated), changes(stratum.controls));
+    for (size_t i = 0; i < kept.treated.size(); ++i) {
+      shares[stratum.treated[i]] = kept.treated[i];
+    }
+    for (size_t i = 0; i < kept.controls.size(); ++i) {
+      shares[stratum.controls[i]] = kept.controls[i];
+    }
   }
+  return shares;
+}
+
+// After FillStrata, where there are strata.
+void FillValues(Case* c) {
+  const std::vector<double> shares = SharesOf(*c);
+  std::vector<EventsPer> windows;
+  double exposure = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const ComparedHost& host = c->comparison.hosts[i];
+    SeededRandom random(HashOf(host.host->host_id, c->record.seed));
+    windows.push_back(host.after);
+    Thin(&random, shares[i], &windows.back());
+    exposure += windows.back().exposure;
+  }
+  const double mean = exposure / static_cast<double>(shares.size());
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const ComparedHost& host = c->comparison.hosts[i];
+    c->values.push_back(host.before_counts == nullptr
+                            ? LogRate(windows[i], mean)
+                            : ChangeOfLogRate(host.before, windows[i]));
+  }
+  for (const Stratum& stratum : c->strata) {
+    StratumValues sample;
+    for (const size_t i : stratum.treated) {
+      sample.treated.push_back(c->values[i]);
+    }
+    for (const size_t i : stratum.controls) {
+      sample.controls.push_back(c->values[i]);
+    }
+    c->samples.push_back(std::move(sample));
+  }
+}
+
+// Where hosts have few events before, a rate is low or high by chance and comes
+// back to the middle by itself, so that hosts are only compared with those of a
+// similar rate. Elsewhere that would but cost power.
+bool RatesAreChance(const Comparison& comparison, const RolloutRules& rules) {
+  std::vector<double> pieces;
+  for (const ComparedHost& host : comparison.hosts) {
+    pieces.push_back(host.before.events / host.before.piece);
+  }
+  const auto middle =
+      pieces.begin() + static_cast<std::ptrdiff_t>(pieces.size() / 2);
+  std::nth_element(pieces.begin(), middle, pieces.end());
+  return *middle < rules.sure_events;
 }
 
 void FillStrata(const RolloutRules& rules, Case* c) {
@@ -104,7 +156,7 @@ void FillStrata(const RolloutRules& rules, Case* c) {
     hosts.push_back({host.treated(), host.host->wave, KeysOf(*host.host)});
     if (host.before_counts != nullptr) rates.push_back(LogRateBefore(host));
   }
-  if (rates.size() == hosts.size()) {
+  if (rates.size() == hosts.size() && RatesAreChance(c->comparison, rules)) {
     const std::vector<std::string> terciles = Terciles(rates);
     for (size_t i = 0; i < hosts.size(); ++i) {
       hosts[i].keys.push_back(terciles[i]);
@@ -116,16 +168,6 @@ void FillStrata(const RolloutRules& rules, Case* c) {
   limits.firm_per_arm = rules.firm_stratum_hosts;
   size_t alone = 0;
   c->strata = MakeStrata(hosts, limits, &alone);
-  for (const Stratum& stratum : c->strata) {
-    StratumValues sample;
-    for (const size_t i : stratum.treated) {
-      sample.treated.push_back(c->values[i]);
-    }
-    for (const size_t i : stratum.controls) {
-      sample.controls.push_back(c->values[i]);
-    }
-    c->samples.push_back(std::move(sample));
-  }
   if (alone > 0) {
     c->record.findings.push_back(absl::StrFormat(
         "%d hosts have none of the other arm in their wave and are left out.",
@@ -313,8 +355,8 @@ Case Examine(const Rollout& rollout, const OperationKey& operation,
   }
   c.testable = true;
   r.gates = CheckGates(c.comparison, rules);
-  FillValues(&c);
   if (!alone) FillStrata(rules, &c);
+  FillValues(&c);
   FillPlan(rules, &c);
   for (const Gate& gate : r.gates) {
     if (gate.passed) continue;
@@ -571,8 +613,8 @@ std::vector<SecondaryResult> ExamineSecondary(const Rollout& rollout,
     }
     std::string reason;
     if (!EnoughEvents(c, rules, &reason)) continue;
-    FillValues(&c);
     FillStrata(rules, &c);
+    FillValues(&c);
     if (c.samples.empty()) continue;
     const double margin = std::log(rules.margin);
     SecondaryResult result;

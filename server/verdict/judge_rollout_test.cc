@@ -228,7 +228,7 @@ TEST(JudgeRolloutTest, ALockThatCannotBeWaitedForComparesWithOneThatCan) {
   }
   const VerdictRecord r = Waits(rollout);
   EXPECT_EQ(r.kind, VerdictKind::kRegression) << r.sentence;
-  EXPECT_THAT(r.findings, Contains(HasSubstr("runnable but off-CPU for 50 %")));
+  EXPECT_THAT(r.sentence, HasSubstr("runnable and not running for 50 %"));
   EXPECT_EQ(Of(rollout, VerdictOutcome::kRunnable).kind,
             VerdictKind::kRegression);
 }

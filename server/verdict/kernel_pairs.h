@@ -1,20 +1,16 @@
-// Which kernel builds are compared with which: each with the one before it.
+// Two kernels that are compared.
 #ifndef SWAPLOCK_SERVER_VERDICT_KERNEL_PAIRS_H_
 #define SWAPLOCK_SERVER_VERDICT_KERNEL_PAIRS_H_
 
 #include <string>
-#include <vector>
 
 namespace swaplock {
 
+// Releases as `uname -r` prints them.
 struct KernelPair {
   std::string base;
   std::string newer;
 };
-
-// Every release in `kernels` (any order, repeats and empty names ignored) with
-// its predecessor in the order of common/kernel_release; oldest pair first.
-std::vector<KernelPair> AdjacentPairs(const std::vector<std::string>& kernels);
 
 }  // namespace swaplock
 

@@ -22,15 +22,10 @@ double Kept(SeededRandom* random, double n, double p) {
 
 }  // namespace
 
-void ThinToEqualExposure(SeededRandom* random, EventsPer* before,
-                         EventsPer* after) {
-  EventsPer* const more = before->exposure > after->exposure ? before : after;
-  const double exposure = std::min(before->exposure, after->exposure);
-  const double pieces = std::ceil(more->events / more->piece);
-  if (pieces > 0) {
-    more->events *= Kept(random, pieces, exposure / more->exposure) / pieces;
-  }
-  more->exposure = exposure;
+void Thin(SeededRandom* random, double share, EventsPer* window) {
+  const double pieces = std::ceil(window->events / window->piece);
+  if (pieces > 0) window->events *= Kept(random, pieces, share) / pieces;
+  window->exposure *= share;
 }
 
 double ChangeOfLogRate(const EventsPer& before, const EventsPer& after) {

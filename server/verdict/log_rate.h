@@ -15,13 +15,9 @@ struct EventsPer {
   double piece = 1;
 };
 
-// Keeps each event of the window with more exposure with the probability that
-// makes both windows' exposures equal. Without that, a kernel that does more
-// operations shows more hosts whose few events lie after the upgrade, which
-// reads as a regression by ranks: 31 % false alarms at 5.6 times the operations
-// and one event a host, against 5 % this way.
-void ThinToEqualExposure(SeededRandom* random, EventsPer* before,
-                         EventsPer* after);
+// Keeps each event with probability `share` (0..1), and that share of the
+// exposure.
+void Thin(SeededRandom* random, double share, EventsPer* window);
 
 // ln of the ratio of a host's rates, after over before. Half an event is added
 // to either window in proportion to its exposure, so that a host without events

@@ -25,31 +25,29 @@ TEST(LogRateTest, HostsWithoutEventsTie) {
   EXPECT_NEAR(LogRate({3, 4}, 1e12), std::log(0.75), 1e-9);
 }
 
-TEST(LogRateTest, ThinningMakesExposuresEqualAndKeepsTheRate) {
+TEST(LogRateTest, ThinningKeepsTheRate) {
   SeededRandom random(3);
   double few = 0;
   double many = 0;
   for (int i = 0; i < 2000; ++i) {
-    EventsPer before = {7, 1e6};
-    EventsPer after = {11.2, 5.6e6, 2.8};  // 4 pieces
-    ThinToEqualExposure(&random, &before, &after);
-    EXPECT_EQ(before.events, 7);
-    EXPECT_EQ(after.exposure, 1e6);
-    few += after.events / 2000;
-    before = {30'000, 3e6};
-    after = {5, 1e6};
-    ThinToEqualExposure(&random, &before, &after);
-    EXPECT_EQ(before.exposure, 1e6);
-    EXPECT_LE(before.events, 30'000);
-    many += before.events / 2000;
+    EventsPer window = {11.2, 5.6e6, 2.8};  // 4 pieces
+    Thin(&random, 1 / 5.6, &window);
+    EXPECT_DOUBLE_EQ(window.exposure, 1e6);
+    few += window.events / 2000;
+    window = {30'000, 3e6};
+    Thin(&random, 1.0 / 3, &window);
+    EXPECT_LE(window.events, 30'000);
+    many += window.events / 2000;
   }
   EXPECT_NEAR(few, 2, 0.1);
   EXPECT_NEAR(many, 10'000, 20);
+  EventsPer all = {3, 2};
+  Thin(&random, 1, &all);
+  EXPECT_EQ(all.events, 3);
   EventsPer none = {0, 2};
-  EventsPer other = {3, 2};
-  ThinToEqualExposure(&random, &none, &other);
+  Thin(&random, 0.5, &none);
   EXPECT_EQ(none.events, 0);
-  EXPECT_EQ(other.events, 3);
+  EXPECT_EQ(none.exposure, 1);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "common/cell.h"
-#include "server/verdict/exposure.h"
 #include "server/verdict/operation_key.h"
+#include "server/verdict/wait_sight.h"
 
 namespace swaplock {
 
@@ -83,7 +83,7 @@ using StrataKeys = std::map<std::string, std::string>;
 
 // From the one that matters most to the one that is given up first, when strata
 // would be too small. The tercile of the rate before the upgrade follows as the
-// last one; it is computed.
+// last one where hosts have few events; it is computed.
 inline constexpr const char* kStrataKeys[] = {
     "cpu_family", "cpus",    "architecture", "backend",
     "compressor", "preempt", "preempt_rt",   "sched_ext",
@@ -133,6 +133,10 @@ struct Rollout {
   std::string kernel_new;
   // Builds between the two that hosts skipped: a difference may be theirs.
   std::vector<std::string> builds_between;
+  // Boot days of all hosts that were seen to be upgraded, ascending, also of
+  // those that wait; of hosts first seen on the new build if there are no
+  // others.
+  std::vector<int64_t> upgrade_days;
   // Upgraded hosts whose after-window is still open; they are not in `hosts`.
   uint64_t hosts_waiting = 0;
   // Uptimes were matched by comparing later days (7 to 14) instead.

@@ -25,7 +25,8 @@ struct RolloutRules {
   double min_hours = 72;              // of a host, measured, in each window
   double min_events = 20;             // in the arm that has more
   uint64_t min_event_hosts = 5;       // that these come from
-  uint64_t min_pairs_shown = 20;      // before a sequential alarm
+  double sure_events = 30;  // of a typical host before: its rate is no chance
+  uint64_t min_pairs_shown = 20;  // before a sequential alarm
 
   double workload_ratio = 4;        // change of operations beyond the arm's
   double max_attrition_points = 5;  // percentage points between arms

@@ -82,7 +82,7 @@ TEST(RolloutWindowsTest, AnUpgradeHasAWindowBeforeAndOneAfter) {
   EXPECT_EQ(host->arm, Arm::kTreated);
   ASSERT_TRUE(host->before.has_value());
   ASSERT_TRUE(host->after.has_value());
-  EXPECT_EQ(host->before->first_day, kBoot - 8);
+  EXPECT_EQ(host->before->first_day, kBoot - 29);
   EXPECT_EQ(host->after->first_day, kBoot + 2);
   EXPECT_EQ(host->after->hours, 7 * 24);
   EXPECT_EQ(host->after->events_lost, 7u);

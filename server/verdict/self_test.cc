@@ -54,10 +54,15 @@ Rollout FakeRollout(const Rollout& rollout, uint64_t seed) {
     waves[{host.wave, host.rebooted}].push_back(host);
   }
   for (auto& [wave, hosts] : waves) {
+    // The hash alone hardly changes the order of names that are alike, such as
+    // h1 and h2, from one seed to the next.
+    const auto place = [seed](const HostChange& host) {
+      return std::make_pair(SeededRandom(HashOf(host.host_id, seed)).Next(),
+                            host.host_id);
+    };
     std::sort(hosts.begin(), hosts.end(),
               [&](const HostChange& a, const HostChange& b) {
-                return std::make_pair(HashOf(a.host_id, seed), a.host_id) <
-                       std::make_pair(HashOf(b.host_id, seed), b.host_id);
+                return place(a) < place(b);
               });
     // Where uptimes have to match, only hosts that rebooted serve as either.
     const bool usable = wave.second || rollout.uptime_unmatched;
@@ -83,13 +88,15 @@ Rollout Spiked(const Rollout& rollout, double ratio, uint64_t seed) {
 
 std::vector<SelfTestResult> SelfTest(const Rollout& rollout,
                                      const RolloutRules& rules, double ratio,
-                                     uint64_t splits, uint64_t seed) {
+                                     uint64_t splits, uint64_t seed,
+                                     const std::function<bool()>& stop) {
   std::map<std::pair<OperationKey, VerdictOutcome>, SelfTestResult> results;
   SeededRandom seeds(seed);
   RolloutRules plain = rules;
   plain.margin = 1;
   const bool spiked = ratio > 1;
   for (uint64_t split = 0; split < splits; ++split) {
+    if (stop && stop()) break;
     Rollout fake = FakeRollout(rollout, seeds.Next());
     if (spiked) fake = Spiked(fake, ratio, seeds.Next());
     const RolloutVerdicts verdicts = JudgeRollout(fake, rules);

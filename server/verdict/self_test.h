@@ -7,6 +7,7 @@
 #define SWAPLOCK_SERVER_VERDICT_SELF_TEST_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "server/verdict/distributions.h"
@@ -40,10 +41,12 @@ Rollout FakeRollout(const Rollout& rollout, uint64_t seed);
 // gives that ratio. Times and maxima grow with them.
 Rollout Spiked(const Rollout& rollout, double ratio, uint64_t seed);
 
-// By operation and outcome. `ratio` 1 measures false alarms.
+// By operation and outcome. `ratio` 1 measures false alarms. Asked before each
+// split, `stop` (if there is one) ends the test early.
 std::vector<SelfTestResult> SelfTest(const Rollout& rollout,
                                      const RolloutRules& rules, double ratio,
-                                     uint64_t splits, uint64_t seed);
+                                     uint64_t splits, uint64_t seed,
+                                     const std::function<bool()>& stop = {});
 
 }  // namespace swaplock
 

@@ -70,6 +70,18 @@ TEST(SelfTestTest, HalfOfEachWaveIsMadeUp) {
   EXPECT_NE(a, b);
 }
 
+TEST(SelfTestTest, EverySeedMakesAnotherSplit) {
+  std::set<std::set<std::string>> splits;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    std::set<std::string> treated;
+    for (const HostChange& host : FakeRollout(Controls(40), seed).hosts) {
+      if (host.arm == Arm::kTreated) treated.insert(host.host_id);
+    }
+    splits.insert(treated);
+  }
+  EXPECT_EQ(splits.size(), 100u);
+}
+
 TEST(SelfTestTest, SpikesMultiplyWhatUpgradedHostsCounted) {
   const Rollout fake = FakeRollout(Controls(40), 1);
   const Rollout spiked = Spiked(fake, 1.5, 3);

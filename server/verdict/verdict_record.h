@@ -152,7 +152,8 @@ struct VerdictRecord {
   std::vector<std::string> co_changes;
   std::string lock_model_base;  // of the upgraded hosts
   std::string lock_model_new;
-  // Share of hold time that the holder was runnable off-CPU, upgraded hosts.
+  // Share of hold time that the holder was runnable off-CPU, upgraded hosts: of
+  // the operation for kRunnable, else of all that share the subsystem's locks.
   double runnable_share_before = kNoNumber;
   double runnable_share_after = kNoNumber;
 
@@ -166,7 +167,7 @@ struct VerdictRecord {
 };
 
 // Engine version, part of a stored verdict: a change of the numbers changes it.
-inline constexpr int kVerdictEngine = 1;
+inline constexpr int kVerdictEngine = 2;
 
 }  // namespace swaplock
 

@@ -40,7 +40,49 @@ std::string Together(const VerdictRecord& r) {
                       ")");
 }
 
+// Where one of an upgraded host's kernels has none at all, the ratio is made of
+// the half event that is added, and says nothing.
+std::string FromOrToNone(const VerdictRecord& r) {
+  const ArmTotals& t = r.treated;
+  if (r.design != Design::kBeforeAfterWithControls ||
+      (t.events_before > 0) == (t.events_after > 0) ||
+      !(t.operations_before > 0) || !(t.operations_after > 0)) {
+    return "";
+  }
+  const char* const unit = r.outcome == VerdictOutcome::kRunnable ? " ms" : "";
+  return t.events_after > 0
+             ? absl::StrFormat("went from none to %.3g%s per million",
+                               1e6 * t.events_after / t.operations_after, unit)
+             : absl::StrFormat("went from %.3g%s per million to none",
+                               1e6 * t.events_before / t.operations_before,
+                               unit);
+}
+
+// What made it, where that is the runnable part.
+std::string Cause(const VerdictRecord& r) {
+  if (!RunnablePartMadeIt(r)) return "";
+  return absl::StrFormat(
+      " Cause: holders of the lock were runnable and not running for %.0f %% "
+      "of "
+      "the time they held it, before the upgrade for %.0f %%.",
+      100 * r.runnable_share_after, 100 * r.runnable_share_before);
+}
+
 }  // namespace
+
+bool RunnablePartMadeIt(const VerdictRecord& r) {
+  const double before = r.runnable_share_before;
+  const double after = r.runnable_share_after;
+  if (std::isnan(before) || std::isnan(after)) return false;
+  switch (r.kind) {
+    case VerdictKind::kRegression:
+      return after > 0.2 && after > 2 * before;
+    case VerdictKind::kImprovement:
+      return before > 0.2 && before > 2 * after;
+    default:
+      return false;
+  }
+}
 
 std::string EffectInWords(const VerdictRecord& r) {
   std::string p;
@@ -52,10 +94,16 @@ std::string EffectInWords(const VerdictRecord& r) {
     absl::StrAppend(&p, p.empty() ? "" : "; ", "p = ",
                     absl::StrFormat("%.2g", std::min(r.p_worse, r.p_better)));
   }
+  if (const std::string none = FromOrToNone(r); !none.empty()) {
+    return absl::StrFormat("%s %s (%s, %s)", Phrase(r.outcome), none, Hosts(r),
+                           p);
+  }
   return absl::StrFormat(
-      "%s times as many %s (90 %% interval %s to %s, %s, %s)",
-      Ratio(r.effect.ratio), Phrase(r.outcome), Ratio(r.effect.lower),
-      Ratio(r.effect.upper), Hosts(r), p);
+      "%s times as %s %s (90 %% interval %s to %s, %s, %s)",
+      Ratio(r.effect.ratio),
+      r.outcome == VerdictOutcome::kRunnable ? "much" : "many",
+      Phrase(r.outcome), Ratio(r.effect.lower), Ratio(r.effect.upper), Hosts(r),
+      p);
 }
 
 std::string SentenceOf(const VerdictRecord& r) {
@@ -63,9 +111,9 @@ std::string SentenceOf(const VerdictRecord& r) {
     case VerdictKind::kRegression:
     case VerdictKind::kImprovement:
       return absl::StrFormat(
-          "%s%s is %s than %s for %s: %s.", r.kernel_new, Together(r),
+          "%s%s is %s than %s for %s: %s.%s", r.kernel_new, Together(r),
           r.kind == VerdictKind::kRegression ? "worse" : "better",
-          r.kernel_base, Subject(r), EffectInWords(r));
+          r.kernel_base, Subject(r), EffectInWords(r), Cause(r));
     case VerdictKind::kNoMaterialChange:
       return absl::StrFormat("%s%s and %s do not differ for %s: %s.",
                              r.kernel_new, Together(r), r.kernel_base,

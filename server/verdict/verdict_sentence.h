@@ -9,8 +9,14 @@
 namespace swaplock {
 
 // "2.1 times as many waits over 10 ms per operation (90 % interval 1.6 to 2.7,
-// 130 upgraded hosts and 128 others, p = 0.0001)"
+// 130 upgraded hosts and 128 others, p = 0.0001)"; "waits over 10 ms per
+// operation went from none to 5.4e+03 per million (...)"
 std::string EffectInWords(const VerdictRecord& record);
+
+// Whether a flagged change goes with one of the runnable part: a regression
+// after which it is more than a fifth and twice the share of before, or the
+// mirror image. The sentence then names it as the cause.
+bool RunnablePartMadeIt(const VerdictRecord& record);
 
 std::string SentenceOf(const VerdictRecord& record);
 

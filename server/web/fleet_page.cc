@@ -17,6 +17,7 @@
 #include "server/web/html.h"
 #include "server/web/page_text.h"
 #include "server/web/pages.h"
+#include "server/web/verdict_pages.h"
 
 namespace swaplock {
 namespace {
@@ -87,8 +88,8 @@ std::string HostsHtml(const FleetSnapshot& snapshot, absl::Time now) {
   return Html(table);
 }
 
-std::string Tiles(const FleetSnapshot& snapshot, const AllSeries& all,
-                  absl::Time now) {
+std::string Tiles(const FleetSnapshot& snapshot, const VerdictBook& book,
+                  const AllSeries& all, absl::Time now) {
   uint64_t contended = 0;
   uint64_t acquired = 0;
   for (const auto& [key, series] : all) {
@@ -104,8 +105,15 @@ std::string Tiles(const FleetSnapshot& snapshot, const AllSeries& all,
   for (const auto& [id, host] : snapshot.state.hosts) {
     kernels.insert(host.environment.kernel_release);
   }
+  uint64_t regressions = 0;
+  for (const StoredVerdict& verdict : book.verdicts) {
+    regressions += verdict.record.kind == VerdictKind::kRegression &&
+                   verdict.went_away.empty();
+  }
   return HtmlTiles(
-      {{"hosts connected", absl::StrCat(snapshot.streams.size(), " of ",
+      {{"regressions", absl::StrCat(regressions),
+        regressions > 0 ? "bad" : "good"},
+       {"hosts connected", absl::StrCat(snapshot.streams.size(), " of ",
                                         snapshot.state.hosts.size())},
        {"kernels", absl::StrCat(kernels.size())},
        {"contended, of acquisitions",
@@ -121,13 +129,15 @@ std::string Tiles(const FleetSnapshot& snapshot, const AllSeries& all,
 
 }  // namespace
 
-std::string FleetPage(const FleetSnapshot& snapshot, absl::Time now) {
+std::string FleetPage(const FleetSnapshot& snapshot, const VerdictBook& book,
+                      absl::Time now) {
   const AllSeries all =
       SeriesOf(snapshot.state, KernelLabels(snapshot.state), now);
   return absl::StrCat(
-      HtmlHead("swaplock", "/"), Tiles(snapshot, all, now),
+      HtmlHead("swaplock", "/"), Tiles(snapshot, book, all, now),
       "<div class=\"pair\">\n", PartsChart(all), LongestChart(snapshot, now),
-      "</div>\n", InProgressHtml(snapshot, now, ""), HostsHtml(snapshot, now),
+      "</div>\n", VerdictsHtml(book), InProgressHtml(snapshot, now, ""),
+      HostsHtml(snapshot, now),
       "<p class=\"note\">- is not measured, never 0. Version ", kVersion,
       ". <a href=\"/metrics\">Metrics</a>, <a href=\"/api/v1/fleet\">fleet</a> "
       "and <a href=\"/api/v1/verdicts\">verdicts</a> as JSON, <a "

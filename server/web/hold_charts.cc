@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/window_table.h"
 #include "server/web/chart.h"
+#include "server/web/hold_link.h"
 #include "server/web/hold_tables.h"
 
 namespace swaplock {

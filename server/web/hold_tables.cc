@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/window_table.h"
+#include "server/web/hold_link.h"
 #include "server/web/html.h"
 #include "server/web/page_text.h"
 
@@ -57,12 +58,6 @@ std::vector<TopHold> HoldsOfTheDay(const FleetState& state, absl::Time now,
     out.push_back(top);
   }
   return out;
-}
-
-std::string HoldLink(const TopHold& top) {
-  return absl::StrCat("/hold?host=", EscapeQuery(top.host_id),
-                      "&window=", top.end_unix_ns, "&pid=", top.hold.pid,
-                      "&ns=", top.hold.hold_ns);
 }
 
 std::string LongestHoldsHtml(const FleetSnapshot& snapshot, absl::Time now,

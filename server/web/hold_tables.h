@@ -26,9 +26,6 @@ class HoldTiers {
 std::vector<TopHold> HoldsOfTheDay(const FleetState& state, absl::Time now,
                                    const std::string& host_id);
 
-// "/hold?..." of its page.
-std::string HoldLink(const TopHold& top);
-
 std::string LongestHoldsHtml(const FleetSnapshot& snapshot, absl::Time now,
                              const std::string& host_id);
 std::string InProgressHtml(const FleetSnapshot& snapshot, absl::Time now,

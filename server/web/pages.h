@@ -11,13 +11,15 @@
 
 #include "absl/time/time.h"
 #include "server/fleet/fleet.h"
+#include "server/verdict/verdict_book.h"
 
 namespace swaplock {
 
 using PageQuery = std::map<std::string, std::string>;
 
 // "/": the fleet at a glance.
-std::string FleetPage(const FleetSnapshot& snapshot, absl::Time now);
+std::string FleetPage(const FleetSnapshot& snapshot, const VerdictBook& book,
+                      absl::Time now);
 
 // "/kernels": kernels side by side for one operation, ?op=zram%20read; without
 // it the one that there was most of.

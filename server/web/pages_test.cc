@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/testing.h"
+#include "server/verdict/verdict_testing.h"
 
 namespace swaplock {
 namespace {
@@ -33,7 +34,7 @@ std::string Page(const Window& window, const std::string& operation = "") {
   const FleetSnapshot snapshot = SnapshotOf({window});
   return absl::StrCat(KernelsPage(snapshot, EndOf(window), {{"op", operation}}),
                       HoldsPage(snapshot, EndOf(window)),
-                      FleetPage(snapshot, EndOf(window)));
+                      FleetPage(snapshot, TestBook(), EndOf(window)));
 }
 
 // The cells of a row, as the page has them.

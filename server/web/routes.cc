@@ -5,6 +5,7 @@
 #include "server/web/assets.h"
 #include "server/web/http_query.h"
 #include "server/web/pages.h"
+#include "server/web/verdict_pages.h"
 
 namespace swaplock {
 namespace {
@@ -15,7 +16,7 @@ constexpr absl::Duration kFileAge = absl::Minutes(10);
 HttpReply Html(std::string body) {
   if (body.empty()) {
     return {404, "text/plain; charset=utf-8",
-            "no such host or hold: it may be gone by now\n"};
+            "no such host, hold or verdict: it may be gone by now\n"};
   }
   return {200, "text/html; charset=utf-8", std::move(body)};
 }
@@ -31,7 +32,8 @@ HttpServer::Page File(const char* name, const char* type) {
 }  // namespace
 
 std::map<std::string, HttpServer::Page> PagesOf(
-    const Fleet* fleet, std::function<absl::Time()> now) {
+    const Fleet* fleet, const VerdictDesk* verdicts,
+    std::function<absl::Time()> now) {
   std::map<std::string, HttpServer::Page> pages;
   const auto add = [&](const char* path, auto page) {
     pages[path] = [fleet, now, page](const PageQuery& query) {
@@ -40,7 +42,15 @@ std::map<std::string, HttpServer::Page> PagesOf(
   };
   using S = FleetSnapshot;
   using Q = PageQuery;
-  add("/", [](const S& s, absl::Time t, const Q&) { return FleetPage(s, t); });
+  add("/", [verdicts](const S& s, absl::Time t, const Q&) {
+    return FleetPage(s, *verdicts->Book(), t);
+  });
+  add("/verdicts", [verdicts](const S&, absl::Time t, const Q&) {
+    return RenderVerdictsPage(*verdicts->Book(), t);
+  });
+  add("/verdict", [verdicts](const S& s, absl::Time t, const Q& q) {
+    return RenderVerdictPage(*verdicts->Book(), s, ValueOf(q, "id"), t);
+  });
   add("/holds",
       [](const S& s, absl::Time t, const Q&) { return HoldsPage(s, t); });
   add("/coverage",

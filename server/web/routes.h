@@ -8,13 +8,16 @@
 
 #include "absl/time/time.h"
 #include "server/fleet/fleet.h"
+#include "server/verdict/verdict_desk.h"
 #include "server/web/http_server.h"
 
 namespace swaplock {
 
-// The pages for people and the files they refer to. `fleet` must outlive them.
+// The pages for people and the files they refer to. `fleet` and `verdicts` must
+// outlive them.
 std::map<std::string, HttpServer::Page> PagesOf(
-    const Fleet* fleet, std::function<absl::Time()> now);
+    const Fleet* fleet, const VerdictDesk* verdicts,
+    std::function<absl::Time()> now);
 
 }  // namespace swaplock
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # A real Prometheus scrapes a real server fed by real agents that replay a
-# recorded fleet. Every expression of the dashboard and every recording rule has
-# a value, the regression in the recording becomes one alert and Alertmanager
-# posts it once, and /metrics is what docs/METRICS.md says.
+# recorded fleet; its ledger has the days before, a rollout. Every expression of
+# the dashboards and every recording rule has a value, the rollout's regression
+# becomes one alert and Alertmanager posts it once, and /metrics is what
+# docs/METRICS.md says.
 # shellcheck disable=SC2016,SC2317  # programs of jq; functions that `eventually` calls
 set -euo pipefail
 source tests/dashboards/tools.sh
@@ -51,9 +52,13 @@ eventually() {
 }
 
 # The server, on free ports.
+mkdir "${TMP}/data"
+tests/end_to_end/rollout_ledger "${TMP}/data" \
+  tests/load/scenarios/rollout.textproto
 start server server/swaplock-server --data_dir="${TMP}/data" \
   --grpc_listen=127.0.0.1:0 --http_listen=127.0.0.1:0 \
-  --port_file="${TMP}/ports" --verdict_interval=1s
+  --port_file="${TMP}/ports" --verdict_close_delay=0 \
+  --verdict_self_test_splits=20
 eventually "the server writes its ports" test -s "${TMP}/ports"
 GRPC="$(sed -E 's/.*grpc=([0-9]+).*/\1/' "${TMP}/ports")"
 HTTP="$(sed -E 's/.*http=([0-9]+).*/\1/' "${TMP}/ports")"

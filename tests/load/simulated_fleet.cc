@@ -24,8 +24,8 @@ const OperationKey kOperations[] = {
 
 class Fleet {
  public:
-  Fleet(const Scenario& scenario, uint64_t seed)
-      : scenario_(scenario), random_(seed) {}
+  Fleet(const Scenario& scenario, uint64_t seed, bool with_days)
+      : scenario_(scenario), with_days_(with_days), random_(seed) {}
 
   SimulatedFleet Draw() {
     SimulatedFleet fleet;
@@ -39,6 +39,7 @@ class Fleet {
         AddHost(treated, i, &fleet);
       }
     }
+    if (scenario_.worst_first > 0) UpgradeWorstFirst(&fleet);
     LetWorstVanish(&fleet);
     return fleet;
   }
@@ -89,30 +90,45 @@ class Fleet {
     if (treated && index == 0) after += std::log(scenario_.crazy_host);
 
     host.before.emplace();
-    host.before->first_day = host.boot_day - 8;
+    host.before->first_day = host.boot_day - 1 - kRebootAt;
+    host.before->days = kRebootAt;
     host.after.emplace();
     host.after->first_day = host.boot_day + 2;
+    host.after->days = kWindowDays;
     for (HostWindow* window : {&*host.before, &*host.after}) {
-      window->days = kWindowDays;
-      window->hours = 24.0 * kWindowDays;
+      window->hours = 24.0 * window->days;
+    }
+    double exposure = treated ? scenario_.exposure : 1;
+    if (treated && index < std::lround(scenario_.workload_changed *
+                                       scenario_.hosts_per_arm)) {
+      exposure *= 10;
+      after += std::log(3.0);
     }
     HostSeries series;
     series.treated = treated;
+    HostDays days;
     for (int o = 0; o < scenario_.operations; ++o) {
       const double own = scenario_.operations == 1
                              ? common
                              : 0.6 * common + 0.8 * StudentOf3();
       AddOperation(kOperations[o], always + Normal() - 0.5,
-                   after + scenario_.noise * own,
-                   treated ? scenario_.exposure : 1, &host,
+                   after + scenario_.noise * own, exposure, &host, &days,
                    o == 0 ? &series : nullptr);
+    }
+    if (treated) {
+      for (const auto& [key, counts] : host.after->operations) {
+        host.after->events_lost += static_cast<uint64_t>(
+            scenario_.lost_events * static_cast<double>(counts.operations));
+      }
     }
     fleet->rollout.hosts.push_back(std::move(host));
     fleet->series.push_back(std::move(series));
+    if (with_days_) fleet->days.push_back(std::move(days));
   }
 
   void AddOperation(const OperationKey& key, double log_rate, double log_change,
-                    double exposure, HostChange* host, HostSeries* series) {
+                    double exposure, HostChange* host, HostDays* days,
+                    HostSeries* series) {
     const double own_exposure = std::exp(Normal());
     const double drift = std::exp(0.2 * Normal());
     OperationCounts* const windows[] = {&host->before->operations[key],
@@ -124,10 +140,10 @@ class Fleet {
                                           1 / scenario_.burst_shape);
     const double rate = scenario_.mean_events /
                         (kWindowDays * kOperationsPerDay) * std::exp(log_rate);
+    if (series != nullptr) series->log_change = log_change;
     for (int day = 0; day < kSeriesDays; ++day) {
       const bool after = day >= kRebootAt;
-      const bool in_window = after ? day < kRebootAt + kWindowDays
-                                   : day >= kRebootAt - kWindowDays;
+      const bool in_window = day < kRebootAt + kWindowDays;
       if (!in_window && series == nullptr) continue;
       const double operations = kOperationsPerDay * own_exposure *
                                 (after ? drift * exposure : 1) *
@@ -141,22 +157,65 @@ class Fleet {
         series->operations.push_back(operations);
       }
       if (!in_window) continue;
-      OperationCounts& counts = *windows[after ? 1 : 0];
-      counts.operations += static_cast<uint64_t>(operations);
-      counts.waits_over_10ms += events;
-      counts.episodes_over_10ms += events;
-      counts.waits_over_100ms += events / 10;
+      OperationCounts counts;
+      counts.measured = windows[after ? 1 : 0]->measured;
+      counts.operations = static_cast<uint64_t>(operations);
+      counts.waits_over_10ms = events;
+      counts.episodes_over_10ms = events;
+      counts.waits_over_100ms = events / 10;
       // Contention is much more frequent, with noise of its own.
-      counts.contended += Poisson(0.25 / scenario_.worst_rate * today *
-                                  operations * std::exp(0.3 * Normal()));
-      counts.waits_over_1ms += 3 * events;
+      counts.contended = Poisson(0.25 / scenario_.worst_rate * today *
+                                 operations * std::exp(0.3 * Normal()));
+      counts.waits_over_1ms = 3 * events;
       const auto runnable_ms =
           static_cast<double>(events) * 20 * std::exp(0.3 * Normal());
-      counts.runnable_ns += static_cast<uint64_t>(1e6 * runnable_ms);
+      counts.runnable_ns = static_cast<uint64_t>(1e6 * runnable_ms);
       if (events > 0) counts.longest_runnable_ns = 40'000'000;
-      counts.hold_ns += static_cast<uint64_t>(operations * 20'000);
-      counts.timed_operations += static_cast<uint64_t>(operations);
-      counts.slow_operations += events;
+      counts.hold_ns = static_cast<uint64_t>(operations * 20'000);
+      counts.timed_operations = static_cast<uint64_t>(operations);
+      counts.slow_operations = events;
+      Add(counts, windows[after ? 1 : 0]);
+      if (with_days_) (*days)[key].push_back(counts);
+    }
+  }
+
+  static void Add(const OperationCounts& day, OperationCounts* window) {
+    window->operations += day.operations;
+    window->contended += day.contended;
+    window->waits_over_1ms += day.waits_over_1ms;
+    window->waits_over_10ms += day.waits_over_10ms;
+    window->waits_over_100ms += day.waits_over_100ms;
+    window->episodes_over_10ms += day.episodes_over_10ms;
+    window->hold_ns += day.hold_ns;
+    window->runnable_ns += day.runnable_ns;
+    window->longest_runnable_ns =
+        std::max(window->longest_runnable_ns, day.longest_runnable_ns);
+    window->timed_operations += day.timed_operations;
+    window->slow_operations += day.slow_operations;
+  }
+
+  // Deals the arms anew by the rate of the last week before.
+  void UpgradeWorstFirst(SimulatedFleet* fleet) {
+    std::vector<std::pair<double, size_t>> rates;
+    for (size_t i = 0; i < fleet->series.size(); ++i) {
+      double events = 0;
+      double operations = 0;
+      for (size_t day = kRebootAt - kWindowDays; day < kRebootAt; ++day) {
+        events += fleet->series[i].events[day];
+        operations += fleet->series[i].operations[day];
+      }
+      rates.emplace_back(events / operations, i);
+    }
+    std::sort(rates.rbegin(), rates.rend());
+    std::uniform_real_distribution<double> uniform;
+    for (size_t rank = 0; rank < rates.size(); ++rank) {
+      const bool among_worst = rank < rates.size() / 2;
+      const bool treated =
+          (uniform(random_) < scenario_.worst_first) == among_worst;
+      HostChange& host = fleet->rollout.hosts[rates[rank].second];
+      host.arm = treated ? Arm::kTreated : Arm::kControl;
+      host.build_after = treated ? "new" : "base";
+      fleet->series[rates[rank].second].treated = treated;
     }
   }
 
@@ -188,6 +247,7 @@ class Fleet {
   }
 
   const Scenario& scenario_;
+  const bool with_days_;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
   std::vector<double> shocks_;
@@ -195,8 +255,9 @@ class Fleet {
 
 }  // namespace
 
-SimulatedFleet DrawFleet(const Scenario& scenario, uint64_t seed) {
-  return Fleet(scenario, seed).Draw();
+SimulatedFleet DrawFleet(const Scenario& scenario, uint64_t seed,
+                         bool with_days) {
+  return Fleet(scenario, seed, with_days).Draw();
 }
 
 }  // namespace swaplock

@@ -7,6 +7,7 @@
 #define SWAPLOCK_TESTS_LOAD_SIMULATED_FLEET_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,46 +15,56 @@
 
 namespace swaplock {
 
+// scenario.proto says what the fields are.
 struct Scenario {
   std::string name;
   int hosts_per_arm = 60;
-  int waves = 2;       // calendar weeks in which hosts are upgraded
-  int operations = 1;  // up to 4: zram read and write, zswap load and store
-  double ratio = 1;    // the new kernel's true effect on every outcome
-  double mean_events = 30;  // waits over 10 ms of a typical host in 7 days
-  double exposure = 1;      // operations on upgraded hosts, after over before
-  double noise = 0.65;     // times a t3 number: the change of a host's log rate
-  double burst_shape = 2;  // of the gamma number that each day's rate is times
-  double worst_rate = 5e-4;  // waits over 10 ms per operation, at most
-  double calendar_sd = 0;    // of a week's shock, on the log scale, all hosts
-  // A second class of hosts has five times the rate, and in the after-weeks 1.5
-  // times as much again on either kernel. Its share in the two arms:
+  int waves = 2;
+  int operations = 1;
+  double ratio = 1;
+  double mean_events = 30;
+  double exposure = 1;
+  double noise = 0.65;
+  double burst_shape = 2;
+  double worst_rate = 5e-4;
+  double calendar_sd = 0;
   double class_b_treated = 0;
   double class_b_controls = 0;
-  // A fresh boot has this rate; so many controls did not reboot.
   double fresh_boot = 1;
   double controls_not_rebooted = 0;
-  double crazy_host = 1;  // one upgraded host's rate times this
-  double attrition = 0;   // share of upgraded hosts, the worst, that vanish
+  double crazy_host = 1;
+  double attrition = 0;
+  double worst_first = 0;  // 0: upgrades have nothing to do with rates
+  double workload_changed = 0;
+  double lost_events = 0;
 };
 
-// Counts of one host on each of the 14 days before and the 14 after its reboot,
+// Counts of one host on each of the 28 days before its reboot and the 14 after,
 // of the first operation: what a time series shows.
 struct HostSeries {
   bool treated = false;
+  // The truth: the logarithm of the rate after over the rate before, without
+  // bursts and counting.
+  double log_change = 0;
   std::vector<double> events;
   std::vector<double> operations;
 };
 
-inline constexpr int kSeriesDays = 28;
-inline constexpr int kRebootAt = 14;
+inline constexpr int kSeriesDays = 42;
+inline constexpr int kRebootAt = 28;
+
+// What a host counts on each day of its before-window, then of its
+// after-window.
+using HostDays = std::map<OperationKey, std::vector<OperationCounts>>;
 
 struct SimulatedFleet {
   Rollout rollout;
+  std::vector<HostDays> days;  // of the rollout's hosts, if they were asked for
   std::vector<HostSeries> series;  // of hosts that did not vanish
 };
 
-SimulatedFleet DrawFleet(const Scenario& scenario, uint64_t seed);
+SimulatedFleet DrawFleet(const Scenario& scenario, uint64_t seed,
+                         bool with_days = false);
 
 }  // namespace swaplock
 

@@ -1,21 +1,27 @@
 // Prints how often verdicts, and what people would use instead, raise a false
-// alarm and find a true change, on simulated fleets: the table of
-// docs/VERDICTS.md. Takes some minutes for 1,000 trials of each scenario.
+// alarm and find a true change, on simulated fleets: the tables of
+// docs/VERDICTS.md. 1,000 trials of one scenario take about a minute.
 //
-// usage: verdict_simulation [TRIALS] [SEED] [NAME]     1000 and 1 without
+// usage: verdict_simulation [--trials N] [--seed N] [--only TEXT] FILE...
 //
-// NAME: only scenarios whose name contains it.
+// FILE: scenarios (tests/load/scenarios/). --only: those whose name has TEXT.
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "server/verdict/distributions.h"
-#include "tests/load/scenarios.h"
+#include "tests/load/scenario_file.h"
 #include "tests/load/verdict_trials.h"
+
+ABSL_FLAG(uint64_t, trials, 1000, "fleets drawn of each scenario");
+ABSL_FLAG(uint64_t, seed, 1, "of the fleets");
+ABSL_FLAG(std::string, only, "", "scenarios whose name contains this");
 
 namespace swaplock {
 namespace {
@@ -28,19 +34,20 @@ std::string Share(uint64_t count, uint64_t trials) {
       interval.upper);
 }
 
-void PrintTable(const char* title, const std::vector<Scenario>& scenarios,
-                const std::string& part, uint64_t trials, uint64_t seed) {
+void PrintTable(const std::vector<Scenario>& scenarios) {
+  const uint64_t trials = absl::GetFlag(FLAGS_trials);
   absl::PrintF(
-      "| %s | spread | fixed look, 5 %% | e-process, every look | verdict | "
-      "refused | Mann-Whitney over time | Welch on means | ratio alert | "
-      "E-divisive |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-      title);
+      "| scenario | spread | fixed look, 5 %% | oracle | e-process, every look "
+      "| verdict | refused | Mann-Whitney over time | Welch on means | ratio "
+      "alert | E-divisive |\n"
+      "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
   for (const Scenario& scenario : scenarios) {
-    if (!absl::StrContains(scenario.name, part)) continue;
-    const Trials t = TryOut(scenario, trials, seed, true);
+    if (!absl::StrContains(scenario.name, absl::GetFlag(FLAGS_only))) continue;
+    const Trials t = TryOut(scenario, trials, absl::GetFlag(FLAGS_seed), true);
     const auto share = [&](uint64_t count) { return Share(count, trials); };
-    absl::PrintF("| %s | %.2f | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+    absl::PrintF("| %s | %.2f | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
                  scenario.name, t.spread, share(t.fixed_look),
+                 scenario.ratio == 1 ? "" : share(t.oracle),
                  share(t.every_look), share(t.verdict), share(t.data_quality),
                  share(t.mann_whitney), share(t.welch), share(t.ratio_alert),
                  share(t.e_divisive));
@@ -49,24 +56,36 @@ void PrintTable(const char* title, const std::vector<Scenario>& scenarios,
   absl::PrintF("\n");
 }
 
-int Main(int argc, char** argv) {
-  uint64_t trials = 1000;
-  uint64_t seed = 1;
-  if (argc > 4 || (argc > 1 && !absl::SimpleAtoi(argv[1], &trials)) ||
-      (argc > 2 && !absl::SimpleAtoi(argv[2], &seed)) || trials == 0) {
+int Main(const std::vector<char*>& files) {
+  if (files.empty() || absl::GetFlag(FLAGS_trials) == 0) {
     absl::FPrintF(stderr,
-                  "usage: verdict_simulation [TRIALS] [SEED] [NAME], the first "
-                  "two positive numbers\n");
+                  "usage: verdict_simulation [--trials N] [--seed N] [--only "
+                  "TEXT] FILE...; N at least 1\n");
     return 2;
   }
-  absl::PrintF("%d trials a scenario, seed %d\n\n", trials, seed);
-  const std::string part = argc > 3 ? argv[3] : "";
-  PrintTable("false alarms", FalseAlarmScenarios(), part, trials, seed);
-  PrintTable("power", PowerScenarios(), part, trials, seed);
+  std::vector<std::vector<Scenario>> tables;
+  for (const char* const path : files) {
+    absl::StatusOr<std::vector<Scenario>> scenarios = ReadScenarios(path);
+    if (!scenarios.ok()) {
+      absl::FPrintF(stderr, "verdict_simulation: %s\n",
+                    scenarios.status().message());
+      return 78;
+    }
+    tables.push_back(*std::move(scenarios));
+  }
+  absl::PrintF("%d trials a scenario, seed %d\n\n", absl::GetFlag(FLAGS_trials),
+               absl::GetFlag(FLAGS_seed));
+  for (const std::vector<Scenario>& table : tables) PrintTable(table);
   return 0;
 }
 
 }  // namespace
 }  // namespace swaplock
 
-int main(int argc, char** argv) { return swaplock::Main(argc, argv); }
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "verdict_simulation [--trials N] [--seed N] [--only TEXT] FILE...");
+  std::vector<char*> files = absl::ParseCommandLine(argc, argv);
+  files.erase(files.begin());
+  return swaplock::Main(files);
+}

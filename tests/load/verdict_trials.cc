@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
 
 #include "server/verdict/judge_rollout.h"
 #include "server/verdict/rollout_rules.h"
 #include "server/verdict/seeded_random.h"
+#include "server/verdict/stratified_rank_test.h"
 #include "tests/load/common_practice.h"
 
 namespace swaplock {
@@ -71,6 +76,24 @@ class Counter {
     }
   }
 
+  void AskOracle(const SimulatedFleet& fleet) {
+    if (effect_ == 0 || fleet.series.size() != fleet.rollout.hosts.size()) {
+      return;
+    }
+    std::map<int64_t, StratumValues> waves;
+    for (size_t i = 0; i < fleet.series.size(); ++i) {
+      StratumValues& wave = waves[fleet.rollout.hosts[i].wave];
+      (fleet.series[i].treated ? wave.treated : wave.controls)
+          .push_back(fleet.series[i].log_change);
+    }
+    Strata strata;
+    for (auto& [week, wave] : waves) strata.push_back(std::move(wave));
+    const double margin = std::log(RolloutRules().margin);
+    const double p = effect_ > 0 ? NormalP(strata, margin, Direction::kHigher)
+                                 : NormalP(strata, -margin, Direction::kLower);
+    trials_->oracle += p <= 0.05;
+  }
+
   void TryPractice(const std::vector<HostSeries>& series, uint64_t seed) {
     trials_->mann_whitney += Counts(MannWhitneyOverTime(series, seed));
     trials_->welch += Counts(WelchOnMeans(series));
@@ -107,6 +130,7 @@ Trials TryOut(const Scenario& scenario, uint64_t trials, uint64_t seed,
     const uint64_t own = seeds.Next();
     const SimulatedFleet fleet = DrawFleet(scenario, own);
     counter.Judge(fleet.rollout);
+    counter.AskOracle(fleet);
     if (practice) counter.TryPractice(fleet.series, own);
   }
   out.spread /= static_cast<double>(trials);

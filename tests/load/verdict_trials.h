@@ -16,6 +16,10 @@ struct Trials {
   // The fixed look's p for waits over 10 ms of the first operation, at 5 %. No
   // effect: two-sided against a ratio of 1. Effect: one-sided against 1.10.
   uint64_t fixed_look = 0;
+  // The same with every host's true change instead of counts, by the normal
+  // distribution: what no test of the counts can much exceed. Only where there
+  // is an effect.
+  uint64_t oracle = 0;
   // Its e-process, looked at after every pair: ever above 20 (worse; for an
   // improvement, better).
   uint64_t every_look = 0;

@@ -158,8 +158,8 @@ grpc::Status Site::Query(const Shown& shown) const {
   const auto stub = v1::Query::NewStub(Connect(shown));
   grpc::ClientContext context;
   Prepare(shown, &context);
-  v1::VerdictList verdicts;
-  return stub->ListVerdicts(&context, {}, &verdicts);
+  v1::Fleet fleet;
+  return stub->GetFleet(&context, {}, &fleet);
 }
 
 std::string Site::Http(const std::string& path,
