@@ -38,7 +38,7 @@ absl::Time Noon(int64_t day) {
 using WaitsOn = std::function<uint64_t(int host, int64_t day)>;
 
 uint64_t Usual(int host, int64_t day) {
-  return 40 + static_cast<uint64_t>((host * 7 + day * 5) % 11);
+  return 40 + static_cast<uint64_t>((host * int64_t{7} + day * 5) % 11);
 }
 
 class VerdictEngineTest : public ::testing::Test {
