@@ -48,6 +48,10 @@ int Top(const Words& words);
 // What the server says of kernels against each other.
 int Verdicts(const Words& words);
 
+// Has one host measure closer for a while: kExitUsage for settings out of
+// range, kExitConfig for a server that does not allow it.
+int DeepDive(const Words& words);
+
 // Runs a command while the locks are measured, into a file. Returns the
 // command's own exit status if that is not 0.
 int RecordCommand(const Words& words);

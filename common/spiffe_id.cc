@@ -15,14 +15,22 @@ constexpr absl::string_view kScheme = "spiffe://";
 
 bool IsPunctuation(char c) { return c == '.' || c == '-' || c == '_'; }
 
-absl::string_view PathOf(PeerKind kind) {
-  return kind == PeerKind::kHost ? "host" : "reader";
-}
-
 }  // namespace
 
+absl::string_view Name(PeerKind kind) {
+  switch (kind) {
+    case PeerKind::kHost:
+      return "host";
+    case PeerKind::kReader:
+      return "reader";
+    case PeerKind::kOperator:
+      break;
+  }
+  return "operator";
+}
+
 std::string SpiffeId::ToString() const {
-  return absl::StrCat(kScheme, domain, "/", PathOf(kind), "/", name);
+  return absl::StrCat(kScheme, domain, "/", Name(kind), "/", name);
 }
 
 bool IsTrustDomain(absl::string_view text) {
@@ -45,8 +53,9 @@ bool IsSpiffeName(absl::string_view text) {
 absl::StatusOr<SpiffeId> ParseSpiffeId(absl::string_view uri) {
   const absl::Status bad = absl::InvalidArgumentError(
       absl::StrCat("\"", PlainText(uri, 200),
-                   "\" is not spiffe://DOMAIN/host/NAME or "
-                   "spiffe://DOMAIN/reader/NAME"));
+                   "\" is not spiffe://DOMAIN/host/NAME, "
+                   "spiffe://DOMAIN/reader/NAME or "
+                   "spiffe://DOMAIN/operator/NAME"));
   if (!absl::StartsWith(uri, kScheme)) return bad;
   const std::vector<absl::string_view> parts =
       absl::StrSplit(uri.substr(kScheme.size()), '/');
@@ -54,8 +63,9 @@ absl::StatusOr<SpiffeId> ParseSpiffeId(absl::string_view uri) {
       !IsSpiffeName(parts[2])) {
     return bad;
   }
-  for (const PeerKind kind : {PeerKind::kHost, PeerKind::kReader}) {
-    if (parts[1] == PathOf(kind)) {
+  for (const PeerKind kind :
+       {PeerKind::kHost, PeerKind::kReader, PeerKind::kOperator}) {
+    if (parts[1] == Name(kind)) {
       return SpiffeId{std::string(parts[0]), kind, std::string(parts[2])};
     }
   }

@@ -1,7 +1,7 @@
 // The name that a certificate gives its owner, as a URI among its subject
-// alternative names: spiffe://DOMAIN/host/web-17 or spiffe://DOMAIN/reader/ops.
-// The form is SPIFFE's (SPIFFE-ID.md of github.com/spiffe/spiffe, section 2),
-// the two kinds are ours.
+// alternative names: spiffe://DOMAIN/host/web-17, spiffe://DOMAIN/reader/ops or
+// spiffe://DOMAIN/operator/ann. The form is SPIFFE's (SPIFFE-ID.md of
+// github.com/spiffe/spiffe, section 2), the three kinds are ours.
 #ifndef SWAPLOCK_COMMON_SPIFFE_ID_H_
 #define SWAPLOCK_COMMON_SPIFFE_ID_H_
 
@@ -14,9 +14,13 @@
 namespace swaplock {
 
 enum class PeerKind {
-  kHost,    // sends windows of the host that it is named for
-  kReader,  // asks, and sends nothing
+  kHost,      // sends windows of the host that it is named for
+  kReader,    // asks, and sends nothing
+  kOperator,  // changes how hosts measure
 };
+
+// "host", "reader" or "operator".
+absl::string_view Name(PeerKind kind);
 
 struct SpiffeId {
   std::string domain;  // who signs: 1 to 255 of a-z, 0-9, '.', '-', '_'
@@ -28,7 +32,7 @@ struct SpiffeId {
 };
 
 bool IsTrustDomain(absl::string_view text);
-// Whether `text` can be a host or reader in such a URI.
+// Whether `text` can be a host, reader or operator in such a URI.
 bool IsSpiffeName(absl::string_view text);
 
 // InvalidArgument, with the URI in a sentence, for anything else.

@@ -78,11 +78,15 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       ledger_(std::move(ledger)),
       access_(std::move(access)),
       admission_(options_.admission),
+      steering_(options_.clock),
+      settings_(options_.settings_file, &steering_),
       fleet_(std::move(state)),
       exporter_(&fleet_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
-      ingest_({&writer_, &fleet_, access_.get(), &admission_}, options_.clock),
-      query_(&fleet_, access_.get(), options_.clock) {}
+      ingest_({&writer_, &fleet_, access_.get(), &admission_, &steering_},
+              options_.clock),
+      query_(&fleet_, access_.get(), options_.clock),
+      admin_(access_.get(), &steering_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     std::unique_ptr<Ledger> ledger, ServerOptions options) {
@@ -93,12 +97,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   }
   options.access.tls = !options.tls.files.empty();
   options.tls.certificate_optional = !options.access.host_tokens.empty() ||
-                                     !options.access.reader_tokens.empty();
+                                     !options.access.reader_tokens.empty() ||
+                                     !options.access.operator_tokens.empty();
   absl::StatusOr<std::unique_ptr<Access>> access = Access::Open(options.access);
   if (!access.ok()) return access.status();
   std::unique_ptr<Server> server(
       new Server(std::move(ledger), *std::move(state), *std::move(access),
                  std::move(options)));
+  if (absl::Status s = server->ReadSettings(); !s.ok()) return s;
   if (absl::Status s = server->RefreshVerdicts(); !s.ok()) {
     return absl::FailedPreconditionError(s.ToString());
   }
@@ -126,6 +132,7 @@ absl::Status Server::StartGrpc() {
       credentials_);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&query_);
+  builder.RegisterService(&admin_);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::UnavailableError("gRPC does not start");
   acceptor_->Start([this](int fd) {
@@ -204,6 +211,16 @@ absl::Status Server::StartHttp() {
   return absl::OkStatus();
 }
 
+absl::Status Server::ReadSettings() {
+  if (options_.settings_file.empty()) return absl::OkStatus();
+  return settings_.Read(options_.clock.wall());
+}
+
+absl::Status Server::ReadSettingsIfChanged() {
+  if (options_.settings_file.empty()) return absl::OkStatus();
+  return settings_.ReadIfChanged(options_.clock.wall());
+}
+
 absl::Status Server::RefreshVerdicts() {
   absl::StatusOr<std::vector<HostCell>> cells = ledger_->HostCells();
   if (!cells.ok()) return cells.status();
@@ -254,6 +271,8 @@ void Server::Shutdown(absl::Duration grace) {
   if (acceptor_ != nullptr) acceptor_->Stop();
   if (grpc_ != nullptr) {
     grpc_->GetHealthCheckService()->SetServingStatus(false);
+    // No faster than they can be accepted by whoever comes after this server.
+    steering_.ReconnectAll(options_.accept.per_second);
     grpc_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     grpc_->Wait();
   }

@@ -22,6 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "server/admin.h"
 #include "server/admission/acceptor.h"
 #include "server/admission/access.h"
 #include "server/admission/admission.h"
@@ -33,6 +34,8 @@
 #include "server/listen_address.h"
 #include "server/metrics/exporter.h"
 #include "server/query.h"
+#include "server/steering/settings_file.h"
+#include "server/steering/steering.h"
 #include "server/verdict/verdicts.h"
 #include "server/web/http_server.h"
 
@@ -51,6 +54,8 @@ struct ServerOptions {
   VerdictRules verdict_rules;
   // Between evaluations of verdicts; none is made when nothing was committed.
   absl::Duration verdict_interval = absl::Seconds(10);
+  // What hosts are told: server/steering/settings_file.h. Empty: nothing.
+  std::string settings_file;
   Clock clock;
 };
 
@@ -71,11 +76,17 @@ class Server {
   // is known now: a watchdog may ask it whether the server lives.
   uint64_t commits() const { return fleet_.commits(); }
 
+  // Reads --settings anew: in any case, or if it changed. What cannot be used
+  // changes nothing, and is said in one sentence. Of one thread.
+  absl::Status ReadSettings();
+  absl::Status ReadSettingsIfChanged();
+
   // Evaluates the verdicts of everything committed so far.
   absl::Status RefreshVerdicts();
 
-  // Says not serving, lets calls end for `grace`, cancels those left, commits
-  // what was received. A second call does nothing.
+  // Says not serving, asks hosts to come anew when they can, lets calls end for
+  // `grace`, cancels those left, commits what was received. A second call does
+  // nothing.
   void Shutdown(absl::Duration grace);
 
  private:
@@ -91,11 +102,14 @@ class Server {
   const std::unique_ptr<Ledger> ledger_;
   const std::unique_ptr<Access> access_;
   Admission admission_;
+  Steering steering_;
+  SettingsFile settings_;
   Fleet fleet_;
   Exporter exporter_;
   Writer writer_;
   Ingest ingest_;
   QueryService query_;
+  AdminService admin_;
   std::atomic<bool> serving_ = false;
   // gRPC's core asks it for certificates as long as there is a server.
   std::shared_ptr<grpc::ServerCredentials> credentials_;

@@ -20,7 +20,8 @@ constexpr int kLeafDays = 397;
 constexpr absl::Duration kBackdated = absl::Hours(1);
 
 constexpr char kForms[] =
-    "certs ca, certs server NAME..., certs host NAME or certs reader NAME";
+    "certs ca, certs server NAME..., certs host NAME, certs reader NAME or "
+    "certs operator NAME";
 
 bool IsAddress(const std::string& text) {
   unsigned char raw[sizeof(in6_addr)];
@@ -120,8 +121,9 @@ absl::StatusOr<CertificateRequest> PeerRequest(
   out.client = true;
   // A common name has at most 64 characters.
   out.common_name = absl::StrCat(words[0], " ", words[1]).substr(0, 64);
-  const PeerKind kind =
-      words[0] == "host" ? PeerKind::kHost : PeerKind::kReader;
+  PeerKind kind = PeerKind::kHost;
+  if (words[0] == Name(PeerKind::kReader)) kind = PeerKind::kReader;
+  if (words[0] == Name(PeerKind::kOperator)) kind = PeerKind::kOperator;
   out.uris = {SpiffeId{domain, kind, words[1]}.ToString()};
   return out;
 }
@@ -143,7 +145,8 @@ absl::StatusOr<std::string> MakeCerts(const std::vector<std::string>& words,
   std::string base = "server";
   if (!words.empty() && words[0] == "server") {
     leaf = ServerRequest(words);
-  } else if (!words.empty() && (words[0] == "host" || words[0] == "reader")) {
+  } else if (!words.empty() && (words[0] == "host" || words[0] == "reader" ||
+                                words[0] == "operator")) {
     leaf = PeerRequest(words, request.domain);
     if (leaf.ok()) base = absl::StrCat(words[0], "-", words[1]);
   }

@@ -1,5 +1,9 @@
 #include "server/admission/access.h"
 
+#include <fnmatch.h>
+
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -27,8 +31,8 @@ absl::StatusOr<SpiffeId> NamedBy(const Peer& peer, const std::string& domain,
   }
   if (id->kind != kind) {
     return absl::PermissionDeniedError(
-        absl::StrCat("the certificate is of ", id->ToString(), ", not of a ",
-                     kind == PeerKind::kHost ? "host" : "reader"));
+        absl::StrCat("the certificate is of ", id->ToString(), ", not of ",
+                     kind == PeerKind::kOperator ? "an " : "a ", Name(kind)));
   }
   return id;
 }
@@ -65,6 +69,15 @@ absl::StatusOr<std::unique_ptr<Access>> Access::Open(AccessOptions options) {
     auto file = TokenFile::Open(out->options_.reader_tokens);
     if (!file.ok()) return file.status();
     out->reader_tokens_ = *std::move(file);
+  }
+  if (!out->options_.operator_tokens.empty()) {
+    auto file = TokenFile::Open(out->options_.operator_tokens);
+    if (!file.ok()) return file.status();
+    out->operator_tokens_ = *std::move(file);
+  }
+  if (!out->options_.operators_file.empty()) {
+    const auto text = ReadSmallFile(out->options_.operators_file);
+    if (!text.ok()) return text.status();
   }
   if (!out->options_.hosts_file.empty()) {
     absl::MutexLock lock(&out->mutex_);
@@ -147,6 +160,52 @@ absl::Status Access::MayRead(const Peer& peer) {
       peer.token.empty()
           ? "this server wants a reader's certificate or a reader's token"
           : "the token is no reader's");
+}
+
+absl::StatusOr<std::string> Access::OperatorOf(const Peer& peer) {
+  if (operator_tokens_ != nullptr && !peer.token.empty()) {
+    std::optional<std::string> owner = operator_tokens_->OwnerOf(peer.token);
+    if (owner.has_value()) return *std::move(owner);
+  }
+  if (peer.certificate) {
+    absl::StatusOr<SpiffeId> id =
+        NamedBy(peer, options_.trust_domain, PeerKind::kOperator);
+    if (!id.ok()) return id.status();
+    return std::move(id->name);
+  }
+  return absl::UnauthenticatedError(
+      peer.token.empty()
+          ? "this wants an operator's certificate or an operator's token"
+          : "the token is no operator's");
+}
+
+absl::Status Access::MaySteer(const Peer& peer, const std::string& host_id) {
+  const absl::StatusOr<std::string> name = OperatorOf(peer);
+  if (!name.ok()) return name.status();
+  if (options_.operators_file.empty()) {
+    return absl::PermissionDeniedError(
+        "this server was started without --operators, so hosts are nobody's");
+  }
+  // Read at each question, which are few.
+  const absl::StatusOr<std::string> text =
+      ReadSmallFile(options_.operators_file);
+  if (!text.ok()) {
+    Log(LogLevel::kError,
+        absl::StrCat("operators: none is allowed: ", text.status().message()));
+    return absl::PermissionDeniedError("the list of operators is unreadable");
+  }
+  for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    if (words.empty() || words[0] != *name) continue;
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (fnmatch(words[i].c_str(), host_id.c_str(), 0) == 0) {
+        return absl::OkStatus();
+      }
+    }
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      "host ", Shown(host_id), " is not one of operator ", Shown(*name)));
 }
 
 bool Access::MayReadHttp(absl::string_view authorization) {

@@ -1,4 +1,5 @@
-// Who may do what: a host reports for itself, a reader asks. Decided by the
+// Who may do what: a host reports for itself, a reader asks, an operator says
+// how his hosts measure. Decided by the
 // certificate of the connection, else by a token, else, where the server was
 // told of neither, by being on this machine.
 //
@@ -34,6 +35,10 @@ struct AccessOptions {
   // See token_file.h. With reader_tokens also the HTTP port asks for one.
   std::string host_tokens;
   std::string reader_tokens;
+  // One operator a line, "NAME HOSTS...": names or patterns with * and ? of the
+  // hosts that are his. Empty: there are no operators.
+  std::string operators_file;
+  std::string operator_tokens;
 };
 
 // What a call shows of its peer.
@@ -54,6 +59,8 @@ class Access {
   // PermissionDenied when it is somebody else or not allowed.
   absl::Status MayReport(const Peer& peer, absl::string_view host_id);
   absl::Status MayRead(const Peer& peer);
+  // Also on this machine only who shows that he is an operator.
+  absl::Status MaySteer(const Peer& peer, const std::string& host_id);
   // By the Authorization header, empty when there is none. A certificate does
   // not come this way.
   bool MayReadHttp(absl::string_view authorization);
@@ -62,10 +69,13 @@ class Access {
   explicit Access(AccessOptions options) : options_(std::move(options)) {}
   absl::Status IsListed(absl::string_view host_id);
   absl::Status ReadHosts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The operator's name.
+  absl::StatusOr<std::string> OperatorOf(const Peer& peer);
 
   const AccessOptions options_;
-  std::unique_ptr<TokenFile> host_tokens_;    // null: none
-  std::unique_ptr<TokenFile> reader_tokens_;  // null: none
+  std::unique_ptr<TokenFile> host_tokens_;      // null: none
+  std::unique_ptr<TokenFile> reader_tokens_;    // null: none
+  std::unique_ptr<TokenFile> operator_tokens_;  // null: none
   absl::Mutex mutex_;
   FileStamp hosts_seen_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string, std::less<>> hosts_ ABSL_GUARDED_BY(mutex_);
