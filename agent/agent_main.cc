@@ -445,8 +445,10 @@ int Run(const StopEvent& stop) {
     }
     if (FitWindow(kMaxWindowBytes, &*window)) {
       static LogSite site(absl::Minutes(10));
-      site.Log(LogLevel::kWarning,
-               "window: too large to be sent with all its longest holds");
+      site.Log(
+          LogLevel::kWarning,
+          "window: too large to be sent with all its longest holds, or with "
+          "each device apart");
     }
     if (!replay && sinks->uplink != nullptr) {
       window->overhead.delivery =

@@ -66,6 +66,10 @@ int Explain(const Words& words);
 // --fail_on_regression was given. `swaplock compare` with --server.
 int CompareKernels(const Words& words);
 
+// Has one host measure closer for a while: kExitUsage for settings out of
+// range, kExitConfig for a server that does not allow it.
+int DeepDive(const Words& words);
+
 // Runs a command while the locks are measured, into a file. Returns the
 // command's own exit status if that is not 0.
 int RecordCommand(const Words& words);

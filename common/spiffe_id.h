@@ -16,8 +16,9 @@ namespace swaplock {
 enum class PeerKind {
   kHost,      // sends windows of the host that it is named for
   kReader,    // asks, and sends nothing
-  kOperator,  // asks, and says what is to become of verdicts
+  kOperator,  // asks, acts on verdicts, says how his hosts measure
 };
+
 // "host", "reader", "operator".
 absl::string_view Name(PeerKind kind);
 

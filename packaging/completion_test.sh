@@ -37,7 +37,7 @@ expect _swaplock_daemon "--flagfile" server/swaplock-server --flag
 # Every subcommand is offered.
 COMP_WORDS=("$cli" "") COMP_CWORD=1
 _swaplock
-for name in $("$cli" --help | sed -nE 's/^  swaplock ([a-z]+) +.*/\1/p'); do
+for name in $("$cli" --help | awk '/^  swaplock / { print $2 }'); do
   [[ " ${COMPREPLY[*]} " = *" $name "* ]] || { echo "FAILED: no $name"; status=1; }
 done
 ((${#COMPREPLY[@]} > 8)) || { echo "FAILED: only ${COMPREPLY[*]}"; status=1; }

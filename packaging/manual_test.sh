@@ -25,9 +25,10 @@ has() {  # PAGE COMMAND...
 }
 has swaplock-agent.8 agent/swaplock-agent
 has swaplock-server.8 server/swaplock-server
-for name in $(cli/swaplock --help | sed -nE 's/^  swaplock ([a-z]+) +.*/\1/p'); do
+for name in $(cli/swaplock --help | awk '/^  swaplock / { print $2 }'); do
   has "swaplock-$name.1" cli/swaplock "$name"
-  grep -qx "$name\|\\\\fB$name\\\\fR.*" "$pages/swaplock.1" ||
+  # In a page every dash of a name may have a backslash.
+  tr -d '\\' <"$pages/swaplock.1" | grep -qx "$name\|fB${name}fR.*" ||
     { echo "FAILED: swaplock.1 has no $name"; status=1; }
 done
 ((status)) || { echo "$(find "$pages" -type f | wc -l) pages"; echo "all passed"; }

@@ -1,10 +1,17 @@
 #include "server/ingest.h"
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/log.h"
 #include "common/window.h"
@@ -39,41 +46,126 @@ absl::Time Monotonic(const Clock& clock) {
 
 bool IsForGood(RejectReason reason) { return reason < RejectReason::kTooFast; }
 
-// Owns itself: deleted in OnDone, which gRPC calls once, after Finish and the
-// end of whatever was under way.
+// Owns itself until OnDone, which gRPC calls once, after Finish and the end of
+// whatever was under way; Steering may then still hold it, and say nothing.
 class HostStream
-    : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+    : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>,
+      public Steering::Line {
  public:
-  HostStream(const Ingest::Parts& parts, const Clock& clock,
-             grpc::CallbackServerContext* context)
-      : parts_(parts), clock_(clock), context_(context) {
-    StartRead(&in_);
+  static HostStream* Begin(const Ingest::Parts& parts, const Clock& clock,
+                           grpc::CallbackServerContext* context) {
+    const std::shared_ptr<HostStream> stream(
+        new HostStream(parts, clock, context));
+    stream->self_ = stream;
+    stream->StartRead(&stream->in_);
+    return stream.get();
   }
 
   void OnReadDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
+    if (!ok) return End(grpc::Status::OK);
     if (in_.has_hello() && host_.empty()) return OnHello(in_.hello());
     if (in_.has_window() && !host_.empty()) return OnWindow(in_.window());
     parts_.fleet->StreamRefused("order");
-    Finish(Wrong(grpc::StatusCode::FAILED_PRECONDITION,
-                 host_.empty() ? "the first message must be a hello"
-                               : "after the hello only windows may come"));
+    End(Wrong(grpc::StatusCode::FAILED_PRECONDITION,
+              host_.empty() ? "the first message must be a hello"
+                            : "after the hello only windows may come"));
   }
 
-  void OnWriteDone(bool ok) override {
-    if (!ok) return Finish(grpc::Status::OK);
-    StartRead(&in_);
+  // After one that failed the next read fails too.
+  void OnWriteDone(bool /*ok*/) override {
+    bool answered = false;
+    Next next = Next::kNothing;
+    {
+      absl::MutexLock lock(&mutex_);
+      answered = writing_ == Next::kAnswer;
+      writing_ = Next::kNothing;
+      next = Choose();
+    }
+    Do(next);
+    if (answered) StartRead(&in_);
   }
 
   void OnDone() override {
     if (!host_.empty()) {
+      parts_.steering->Closed(host_, this);
       parts_.fleet->StreamClosed(host_);
       parts_.admission->CloseStream(host_, Monotonic(clock_));
     }
-    delete this;
+    const std::shared_ptr<HostStream> last = std::move(self_);
+  }
+
+  void Say(std::vector<v1::ServerMessage> notices) override {
+    Next next = Next::kNothing;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (notices.empty() || ending_) return;
+      const bool settings = notices.front().has_settings();
+      notices_.erase(std::remove_if(notices_.begin(), notices_.end(),
+                                    [settings](const v1::ServerMessage& m) {
+                                      return m.has_settings() == settings;
+                                    }),
+                     notices_.end());
+      std::move(notices.begin(), notices.end(), std::back_inserter(notices_));
+      next = Choose();
+    }
+    Do(next);
   }
 
  private:
+  // What is written, or to be done next.
+  enum class Next { kNothing, kAnswer, kNotice, kFinish };
+
+  HostStream(const Ingest::Parts& parts, const Clock& clock,
+             grpc::CallbackServerContext* context)
+      : parts_(parts), clock_(clock), context_(context) {}
+
+  // gRPC takes one write at a time, and nothing after Finish. Chosen with the
+  // lock, done without it.
+  Next Choose() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (writing_ != Next::kNothing) return Next::kNothing;
+    if (ending_) {
+      writing_ = Next::kFinish;  // for ever
+    } else if (answer_waits_) {
+      answer_waits_ = false;
+      writing_ = Next::kAnswer;
+    } else if (welcomed_ && !notices_.empty()) {
+      notice_ = std::move(notices_.front());
+      notices_.erase(notices_.begin());
+      writing_ = Next::kNotice;
+    }
+    return writing_;
+  }
+
+  void Do(Next next) {
+    if (next == Next::kAnswer) StartWrite(&out_);
+    if (next == Next::kNotice) StartWrite(&notice_);
+    if (next == Next::kFinish) Finish(end_);
+  }
+
+  // `out_`, the chain's.
+  void Answer() {
+    Next next = Next::kNothing;
+    {
+      absl::MutexLock lock(&mutex_);
+      answer_waits_ = true;
+      welcomed_ = true;  // it is the first answer
+      next = Choose();
+    }
+    Do(next);
+  }
+
+  // Instead of the chain's next link.
+  void End(const grpc::Status& status) {
+    Next next = Next::kNothing;
+    {
+      absl::MutexLock lock(&mutex_);
+      ending_ = true;
+      end_ = status;
+      next = Choose();
+    }
+    Do(next);
+  }
+
   void OnHello(const v1::Hello& hello) {
     const std::optional<uint32_t> protocol = CommonProtocol(
         Ingest::kOldestProtocol, Ingest::kNewestProtocol, hello.protocol());
@@ -107,7 +199,9 @@ class HostStream
     parts_.fleet->StreamOpened(host_);
     out_.mutable_welcome()->set_protocol(*protocol);
     out_.mutable_welcome()->set_credit(1);
-    StartWrite(&out_);
+    // What it has to say waits for the welcome.
+    parts_.steering->Opened(host_, self_);
+    Answer();
   }
 
   // Otherwise ends the stream.
@@ -145,7 +239,7 @@ class HostStream
                           status.error_message()));
     context_->AddTrailingMetadata(
         "retry-after-ms", absl::StrCat(absl::ToInt64Milliseconds(retry_after)));
-    Finish(status);
+    End(status);
   }
 
   void OnWindow(const v1::Window& message) {
@@ -181,7 +275,7 @@ class HostStream
     if (in_.in_doubt() && !outcome->duplicate) parts_.fleet->InDoubt();
     WithKey(in_.window(), out_.mutable_ack())
         ->set_duplicate(outcome->duplicate);
-    StartWrite(&out_);
+    Answer();
   }
 
   // `retry_after_ms` 0: for good.
@@ -198,22 +292,33 @@ class HostStream
     v1::Reject* reject = WithKey(in_.window(), out_.mutable_reject());
     reject->set_reason(text);
     reject->set_retry_after_ms(retry_after_ms);
-    StartWrite(&out_);
+    Answer();
   }
 
   const Ingest::Parts parts_;
   const Clock& clock_;
   grpc::CallbackServerContext* const context_;
+  std::shared_ptr<HostStream> self_;
   std::string host_;  // empty before the hello
   v1::AgentMessage in_;
-  v1::ServerMessage out_;
+  v1::ServerMessage out_;     // gRPC's while writing_ is kAnswer
+  v1::ServerMessage notice_;  // gRPC's while it is kNotice
+
+  absl::Mutex mutex_;
+  Next writing_ ABSL_GUARDED_BY(mutex_) = Next::kNothing;
+  bool answer_waits_ ABSL_GUARDED_BY(mutex_) = false;
+  bool welcomed_ ABSL_GUARDED_BY(mutex_) = false;
+  // Settings, of a deep-dive too, and the request to connect anew: three.
+  std::vector<v1::ServerMessage> notices_ ABSL_GUARDED_BY(mutex_);
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status end_;  // set before ending_, then only read
 };
 
 }  // namespace
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Ingest::Stream(
     grpc::CallbackServerContext* context) {
-  return new HostStream(parts_, clock_, context);
+  return HostStream::Begin(parts_, clock_, context);
 }
 
 }  // namespace swaplock

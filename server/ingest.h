@@ -1,9 +1,10 @@
 // The Telemetry service: one stream per host, one window in flight on each.
 //
 // A stream is a chain: read, hand to the writer, write the answer, read again.
-// Exactly one of the three is under way at any time, so a stream needs no lock,
-// a peer that does not read stops its own stream only, and a broken connection
-// shows as the failure of whichever is under way.
+// Exactly one of the three is under way at any time, so a peer that does not
+// read stops its own stream only. Beside it the stream may be told to say
+// something unasked (steering.h), which waits for the answer on its way, as
+// answers wait for it. A broken connection shows in the next read.
 #ifndef SWAPLOCK_SERVER_INGEST_H_
 #define SWAPLOCK_SERVER_INGEST_H_
 
@@ -15,6 +16,7 @@
 #include "server/admission/admission.h"
 #include "server/fleet/fleet.h"
 #include "server/ledger/writer.h"
+#include "server/steering/steering.h"
 
 namespace swaplock {
 
@@ -30,6 +32,7 @@ class Ingest : public v1::Telemetry::CallbackService {
     Fleet* fleet;
     Access* access;
     Admission* admission;
+    Steering* steering;
   };
 
   Ingest(const Parts& parts, Clock clock)

@@ -75,13 +75,17 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       ledger_(std::move(ledger)),
       access_(std::move(access)),
       admission_(options_.admission),
+      steering_(options_.clock),
+      settings_(options_.settings_file, &steering_),
       fleet_(std::move(state)),
       verdicts_(SourcesOfVerdicts(), options_.verdicts),
       exporter_(&fleet_, &verdicts_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
-      ingest_({&writer_, &fleet_, access_.get(), &admission_}, options_.clock),
+      ingest_({&writer_, &fleet_, access_.get(), &admission_, &steering_},
+              options_.clock),
       query_(&fleet_, access_.get(), options_.clock),
-      verdict_service_(&verdicts_, &fleet_, access_.get(), options_.clock) {}
+      verdict_service_(&verdicts_, &fleet_, access_.get(), options_.clock),
+      admin_(access_.get(), &steering_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     std::unique_ptr<Ledger> ledger, ServerOptions options) {
@@ -99,6 +103,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   std::unique_ptr<Server> server(
       new Server(std::move(ledger), *std::move(state), *std::move(access),
                  std::move(options)));
+  if (absl::Status s = server->ReadSettings(); !s.ok()) return s;
   if (absl::Status s = server->verdicts_.Load(); !s.ok()) {
     return absl::FailedPreconditionError(s.message());
   }
@@ -127,6 +132,7 @@ absl::Status Server::StartGrpc() {
   builder.RegisterService(&ingest_);
   builder.RegisterService(&query_);
   builder.RegisterService(&verdict_service_);
+  builder.RegisterService(&admin_);
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr) return absl::UnavailableError("gRPC does not start");
   acceptor_->Start([this](int fd) {
@@ -211,6 +217,16 @@ VerdictSources Server::SourcesOfVerdicts() {
   return sources;
 }
 
+absl::Status Server::ReadSettings() {
+  if (options_.settings_file.empty()) return absl::OkStatus();
+  return settings_.Read(options_.clock.wall());
+}
+
+absl::Status Server::ReadSettingsIfChanged() {
+  if (options_.settings_file.empty()) return absl::OkStatus();
+  return settings_.ReadIfChanged(options_.clock.wall());
+}
+
 absl::Status Server::RefreshVerdicts() { return verdicts_.RunDue(); }
 
 void Server::JudgeUntilShutdown() {
@@ -239,6 +255,8 @@ void Server::Shutdown(absl::Duration grace) {
   if (acceptor_ != nullptr) acceptor_->Stop();
   if (grpc_ != nullptr) {
     grpc_->GetHealthCheckService()->SetServingStatus(false);
+    // No faster than they can be accepted by whoever comes after this server.
+    steering_.ReconnectAll(options_.accept.per_second);
     grpc_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     grpc_->Wait();
   }

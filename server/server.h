@@ -22,6 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "server/admin.h"
 #include "server/admission/acceptor.h"
 #include "server/admission/access.h"
 #include "server/admission/admission.h"
@@ -34,6 +35,8 @@
 #include "server/listen_address.h"
 #include "server/metrics/exporter.h"
 #include "server/query.h"
+#include "server/steering/settings_file.h"
+#include "server/steering/steering.h"
 #include "server/verdict_service.h"
 #include "server/web/http_server.h"
 
@@ -50,6 +53,8 @@ struct ServerOptions {
   // stream gets kLastWords to end.
   absl::Duration connection_age = absl::Hours(1);
   VerdictOptions verdicts;
+  // What hosts are told: server/steering/settings_file.h. Empty: nothing.
+  std::string settings_file;
   Clock clock;
 };
 
@@ -70,11 +75,17 @@ class Server {
   // is known now: a watchdog may ask it whether the server lives.
   uint64_t commits() const { return fleet_.commits(); }
 
+  // Reads --settings anew: in any case, or if it changed. What cannot be used
+  // changes nothing, and is said in one sentence. Of one thread.
+  absl::Status ReadSettings();
+  absl::Status ReadSettingsIfChanged();
+
   // Judges what is due, as the server does by itself every few seconds.
   absl::Status RefreshVerdicts();
 
-  // Says not serving, lets calls end for `grace`, cancels those left, commits
-  // what was received. A second call does nothing.
+  // Says not serving, asks hosts to come anew when they can, lets calls end for
+  // `grace`, cancels those left, commits what was received. A second call does
+  // nothing.
   void Shutdown(absl::Duration grace);
 
  private:
@@ -91,6 +102,8 @@ class Server {
   const std::unique_ptr<Ledger> ledger_;
   const std::unique_ptr<Access> access_;
   Admission admission_;
+  Steering steering_;
+  SettingsFile settings_;
   Fleet fleet_;
   VerdictEngine verdicts_;
   Exporter exporter_;
@@ -98,6 +111,7 @@ class Server {
   Ingest ingest_;
   QueryService query_;
   VerdictService verdict_service_;
+  AdminService admin_;
   std::atomic<bool> serving_ = false;
   // gRPC's core asks it for certificates as long as there is a server.
   std::shared_ptr<grpc::ServerCredentials> credentials_;

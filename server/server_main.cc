@@ -57,8 +57,16 @@ ABSL_FLAG(std::string, reader_tokens, "",
           "to query over gRPC.");
 ABSL_FLAG(std::string, operator_tokens, "",
           "File, mode 0600, of lines \"NAME TOKEN\": one of these or an "
-          "operator's certificate is then needed to acknowledge or suppress a "
-          "verdict; both also read.");
+          "operator's certificate is then needed to act on a verdict or to "
+          "have a host measure closer; both also read.");
+ABSL_FLAG(std::string, operators, "",
+          "File with one operator a line, \"NAME HOSTS...\": of which hosts "
+          "(patterns with * and ?) he may say how they measure. Empty: there "
+          "are no operators.");
+ABSL_FLAG(std::string, settings, "",
+          "File that says how hosts are to measure (proto/settings_file.proto)"
+          "; read again when it changes and on SIGHUP. A file that cannot be "
+          "used then changes nothing.");
 ABSL_FLAG(uint64_t, max_connections, 12'000, "Connections and streams open.");
 ABSL_FLAG(uint64_t, max_connections_per_address, 1'024,
           "Of these, from one address that is not of this machine.");
@@ -155,7 +163,9 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
   options.access.hosts_file = absl::GetFlag(FLAGS_hosts_file);
   options.access.host_tokens = absl::GetFlag(FLAGS_host_tokens);
   options.access.reader_tokens = absl::GetFlag(FLAGS_reader_tokens);
+  options.access.operators_file = absl::GetFlag(FLAGS_operators);
   options.access.operator_tokens = absl::GetFlag(FLAGS_operator_tokens);
+  options.settings_file = absl::GetFlag(FLAGS_settings);
   if (!IsTrustDomain(options.access.trust_domain)) {
     return absl::InvalidArgumentError(
         "--trust_domain is 1 to 255 of a-z, 0-9, '.', '-' and '_'");
@@ -208,16 +218,29 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
   return options;
 }
 
-// Which of `signals` came. Until then shows the watchdog that `server` answers.
-int WaitForSignal(const sigset_t& signals, const Server& server) {
+void Say(const absl::Status& settings) {
+  if (settings.ok()) return;
+  Log(LogLevel::kError,
+      absl::StrCat("server: the old settings stay: ", settings.message()));
+}
+
+// Which of `signals` ends the server. Until then shows the watchdog that it
+// answers, and reads settings that changed.
+int WaitForSignal(const sigset_t& signals, Server* server) {
   Watchdog watchdog;
   const timespec turn =
-      absl::ToTimespec(std::min(watchdog.period() / 2, absl::Hours(1)));
+      absl::ToTimespec(std::min(watchdog.period() / 2, absl::Seconds(5)));
   while (true) {
-    server.commits();
+    server->commits();
     watchdog.Alive();
     const int received = sigtimedwait(&signals, nullptr, &turn);
-    if (received > 0) return received;
+    if (received == SIGHUP) {
+      Say(server->ReadSettings());
+    } else if (received > 0) {
+      return received;
+    } else {
+      Say(server->ReadSettingsIfChanged());
+    }
   }
 }
 
@@ -246,6 +269,7 @@ int Run() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   // gRPC's own log says in many lines what our one sentence says.
@@ -278,7 +302,7 @@ int Run() {
                    (*server)->http_port()));
   NotifyReady(absl::StrCat("gRPC on port ", (*server)->grpc_port(),
                            ", HTTP on port ", (*server)->http_port()));
-  const int received = WaitForSignal(signals, **server);
+  const int received = WaitForSignal(signals, server->get());
   NotifyStopping();
   Log(LogLevel::kInfo, absl::StrCat("server: ends on ", strsignal(received)));
   (*server)->Shutdown(kGrace);

@@ -25,8 +25,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/secret_file.h"
 #include "common/testing.h"
 #include "common/window.h"
+#include "proto/admin.grpc.pb.h"
 #include "proto/fleet.grpc.pb.h"
 #include "proto/query.grpc.pb.h"
 #include "proto/verdict_query.grpc.pb.h"
@@ -44,8 +46,8 @@ std::string NewDirectory() {
   return mkdtemp(path.data());
 }
 
-std::unique_ptr<Server> StartOn(std::unique_ptr<Ledger> ledger) {
-  ServerOptions options;
+std::unique_ptr<Server> StartOn(std::unique_ptr<Ledger> ledger,
+                                ServerOptions options = {}) {
   options.grpc_listen = *ParseListenAddress("127.0.0.1:0");
   options.http_listen = *ParseListenAddress("127.0.0.1:0");
   options.clock.wall = [] {
@@ -123,6 +125,11 @@ class Agent {
   bool Read() {
     v1::ServerMessage message;
     return stream_->Read(&message);
+  }
+  v1::ServerMessage Said() {
+    v1::ServerMessage message;
+    stream_->Read(&message);
+    return message;
   }
   grpc::Status Status() { return stream_->Finish(); }
 
@@ -350,7 +357,9 @@ TEST(ServerTest, ShutsDownWithStreamsOpen) {
   }
   server->Shutdown(absl::Milliseconds(10));
   for (const auto& agent : agents) {
-    EXPECT_FALSE(agent->Read());
+    // It may still have been asked to come anew.
+    while (agent->Said().has_reconnect()) {
+    }
     EXPECT_FALSE(agent->Status().ok());
   }
   server.reset();
@@ -576,6 +585,67 @@ TEST(ServerTest, RefusesAPortThatIsTaken) {
   options.http_listen.port = static_cast<uint16_t>(first->http_port());
   EXPECT_EQ(Server::Start(*std::move(ledger), options).status().code(),
             absl::StatusCode::kUnavailable);
+}
+
+grpc::Status AskForDeepDive(const Server& server, const std::string& host,
+                            const std::string& token,
+                            uint32_t interval_ms = 200) {
+  grpc::ClientContext context;
+  if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+  v1::DeepDiveRequest request;
+  request.set_host_id(host);
+  request.set_interval_ms(interval_ms);
+  request.set_lease_ms(60'000);
+  v1::DeepDiveReply reply;
+  return v1::Admin::NewStub(ChannelTo(server))
+      ->DeepDive(&context, request, &reply);
+}
+
+TEST(ServerTest, HostsAreToldTheSettingsOfTheFileAndOneOfThemMeasuresCloser) {
+  const std::string directory = NewDirectory();
+  ServerOptions options;
+  options.settings_file = directory + "/settings";
+  options.access.operators_file = directory + "/operators";
+  options.access.operator_tokens = directory + "/tokens";
+  ASSERT_TRUE(
+      ReplaceFile(options.settings_file, "interval_ms: 5000", 0644).ok());
+  ASSERT_TRUE(
+      ReplaceFile(options.access.operators_file, "ann a web-*\n", 0644).ok());
+  ASSERT_TRUE(ReplaceFile(options.access.operator_tokens,
+                          "ann aaaaaaaaaaaaaaaa-9\n", 0600)
+                  .ok());
+  const auto server = StartOn(*SqliteLedger::Open(directory), options);
+  Agent agent(*server, "a");
+  EXPECT_TRUE(agent.welcome().has_welcome());
+  EXPECT_EQ(agent.Said().settings().interval_ms(), 5'000u);
+
+  EXPECT_EQ(AskForDeepDive(*server, "a", "").error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(AskForDeepDive(*server, "b", "aaaaaaaaaaaaaaaa-9").error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(AskForDeepDive(*server, "a", "aaaaaaaaaaaaaaaa-9", 7).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  const grpc::Status done = AskForDeepDive(*server, "a", "aaaaaaaaaaaaaaaa-9");
+  ASSERT_TRUE(done.ok()) << done.error_message();
+  EXPECT_EQ(agent.Said().settings().interval_ms(), 5'000u);
+  const v1::ServerMessage closer = agent.Said();
+  EXPECT_EQ(closer.settings().interval_ms(), 200u);
+  EXPECT_GT(closer.settings().lease_ms(), 0u);
+  EXPECT_TRUE(agent.Send(MakeWindow("a", 1)).has_ack());
+
+  ASSERT_TRUE(ReplaceFile(options.settings_file, "interval_ms: x", 0644).ok());
+  EXPECT_FALSE(server->ReadSettingsIfChanged().ok());
+  EXPECT_TRUE(agent.Send(MakeWindow("a", 2)).has_ack());
+  EXPECT_TRUE(agent.End().ok());
+}
+
+TEST(ServerTest, OnShutdownHostsAreAskedToComeAnewOneAfterTheOther) {
+  const auto server = StartOn(NewDirectory());
+  Agent agent(*server, "a");
+  std::thread shutdown([&server] { server->Shutdown(absl::Seconds(20)); });
+  EXPECT_EQ(agent.Said().reconnect().within_ms(), 1'000u);
+  EXPECT_TRUE(agent.End().ok());
+  shutdown.join();
 }
 
 }  // namespace

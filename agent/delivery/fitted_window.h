@@ -13,8 +13,10 @@ namespace swaplock {
 inline constexpr size_t kMaxWindowBytes = 512 << 10;
 
 // Drops the shortest of the longest holds, those in progress first, until the
-// window has at most `max_bytes` when serialized, or no holds. Counts stay as
-// they are. Whether it dropped any.
+// window has at most `max_bytes` when serialized, or no holds; then its devices
+// are counted together, under the name "". No count is lost. What is still too
+// large stays so: the uplink drops a window that no server takes, and counts
+// it. Whether anything changed.
 bool FitWindow(size_t max_bytes, Window* window);
 
 }  // namespace swaplock

@@ -33,5 +33,29 @@ TEST(FittedWindowTest, TheShortestHoldsAreLeftOutAndNoCount) {
   EXPECT_EQ(window.cells[0].acquisitions, cells[0].acquisitions);
 }
 
+TEST(FittedWindowTest, DevicesAreCountedTogetherWhereTheirCellsAreTooMany) {
+  Window window = MakeWindow("host-a", 1);
+  const Cell cell = window.cells[0];
+  const size_t kinds = window.cells.size();
+  uint64_t acquisitions = 0;
+  while (Serialize(window).size() <= kMaxWindowBytes) {
+    for (int i = 0; i < 1'000; ++i) {
+      window.cells.push_back(cell);
+      window.cells.back().key.device =
+          "zram" + std::to_string(window.cells.size());
+    }
+  }
+  for (const Cell& one : window.cells) acquisitions += one.acquisitions;
+  EXPECT_TRUE(FitWindow(kMaxWindowBytes, &window));
+  EXPECT_LE(Serialize(window).size(), kMaxWindowBytes);
+  EXPECT_LE(window.cells.size(), kinds);
+  uint64_t left = 0;
+  for (const Cell& one : window.cells) left += one.acquisitions;
+  EXPECT_EQ(left, acquisitions);
+  for (const Hold& hold : window.top_holds) {
+    EXPECT_LT(hold.cell, window.cells.size());
+  }
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -11,6 +11,8 @@ namespace swaplock {
 namespace {
 
 constexpr uint32_t kProtocol = 1;
+// Servers end the stream at longer messages, each time.
+constexpr size_t kMaxMessageBytes = 1 << 20;
 constexpr absl::Duration kLongestPostponement = absl::Minutes(10);
 
 std::chrono::steady_clock::time_point After(absl::Duration wait) {
@@ -114,7 +116,12 @@ void Uplink::Run() {
                        spool_->OldestSentTo() != 0)) {
       Count(&Stats::turns);
     }
-    const absl::Duration wait = std::max(backoff_.Next(), retry_after_);
+    absl::Duration wait = std::max(backoff_.Next(), retry_after_);
+    // A server that ends cannot keep its streams until then.
+    if (!was_draining && reconnect_ != Instant::max()) {
+      wait = std::max(wait, absl::FromChrono(reconnect_ -
+                                             std::chrono::steady_clock::now()));
+    }
     static LogSite site(absl::Seconds(30));
     site.Log(LogLevel::kWarning,
              absl::StrCat("uplink: stream to ", server, ": ", status.ToString(),
@@ -213,6 +220,15 @@ absl::Status Uplink::Deliver(const Spool::Parcel& parcel,
   v1::AgentMessage message;
   *message.mutable_window() = ToProto(window);
   message.set_in_doubt(parcel.in_doubt);
+  if (const size_t bytes = message.ByteSizeLong(); bytes > kMaxMessageBytes) {
+    Count(&Stats::refused);
+    Log(LogLevel::kError,
+        absl::StrCat("uplink: window ", window.key.seq, " of epoch ",
+                     window.key.epoch, " is lost: of its ", bytes,
+                     " bytes no server takes more than ", kMaxMessageBytes));
+    spool_->Acknowledge(window.key);
+    return absl::OkStatus();
+  }
   Count(&Stats::sent);
   if (parcel.in_doubt) Count(&Stats::in_doubt);
   v1::ServerMessage answer;

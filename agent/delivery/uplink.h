@@ -59,9 +59,10 @@ class Uplink {
     uint64_t acknowledged = 0;
     uint64_t duplicates = 0;  // of these, known to the server before
     uint64_t postponed = 0;   // "send it again later"
-    uint64_t refused = 0;     // "never": dropped from the spool
-    uint64_t in_doubt = 0;    // sent though another server may have it
-    uint64_t turns = 0;       // to another server
+    // Dropped from the spool: the server said "never", or would have.
+    uint64_t refused = 0;
+    uint64_t in_doubt = 0;  // sent though another server may have it
+    uint64_t turns = 0;     // to another server
   };
 
   // `spool` must outlive the uplink.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "agent/delivery/fake_server.h"
 #include "agent/delivery/faulty_disk.h"
 #include "common/testing.h"
@@ -291,6 +292,25 @@ TEST_F(UplinkTest, ConnectsAnewWhenTheServerAsks) {
   Append(1);
   EXPECT_TRUE(Drain());
   EXPECT_EQ(server_.acquisitions(), 3u);
+}
+
+TEST_F(UplinkTest, AWindowThatNoServerTakesDoesNotBlockTheLine) {
+  Window huge = MakeWindow("host-a", 1);
+  const Cell cell = huge.cells[0];
+  while (Serialize(huge).size() <= size_t{1} << 20) {
+    for (int i = 0; i < 1'000; ++i) {
+      huge.cells.push_back(cell);
+      huge.cells.back().key.device = absl::StrCat("zram", huge.cells.size());
+    }
+  }
+  ASSERT_TRUE(spool_->Append(huge).ok());
+  Append(2);
+  server_.Start();
+  StartUplink();
+  EXPECT_TRUE(Drain());
+  EXPECT_EQ(server_.received(), std::vector<uint64_t>{2});
+  EXPECT_EQ(uplink_->stats().refused, 1u);
+  EXPECT_EQ(uplink_->stats().sent, 1u);
 }
 
 // The disk of a host that is not known to have taken note holds windows back;

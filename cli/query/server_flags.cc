@@ -17,13 +17,18 @@ ABSL_FLAG(std::string, token_file, "",
 
 namespace swaplock {
 
-absl::StatusOr<QueryClient> ConnectAsFlagsSay() {
+ChannelIdentity IdentityAsFlagsSay() {
   ChannelIdentity identity;
   identity.tls = {absl::GetFlag(FLAGS_tls_ca), absl::GetFlag(FLAGS_tls_cert),
                   absl::GetFlag(FLAGS_tls_key)};
   identity.server_name = absl::GetFlag(FLAGS_tls_server_name);
   identity.token_file = absl::GetFlag(FLAGS_token_file);
-  return QueryClient::Connect(absl::GetFlag(FLAGS_server), identity);
+  return identity;
+}
+
+absl::StatusOr<QueryClient> ConnectAsFlagsSay() {
+  return QueryClient::Connect(absl::GetFlag(FLAGS_server),
+                              IdentityAsFlagsSay());
 }
 
 }  // namespace swaplock

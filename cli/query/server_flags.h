@@ -8,10 +8,14 @@
 #include "absl/flags/declare.h"
 #include "absl/status/statusor.h"
 #include "cli/query/query_client.h"
+#include "common/channel.h"
 
 ABSL_DECLARE_FLAG(std::string, server);  // host:port of its gRPC side
 
 namespace swaplock {
+
+// Who we are.
+ChannelIdentity IdentityAsFlagsSay();
 
 // InvalidArgument or FailedPrecondition, in one sentence, for flags or files
 // that cannot be used. It does not wait for the server to answer.

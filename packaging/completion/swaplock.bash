@@ -8,7 +8,7 @@ _swaplock() {
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$("$program" --help 2>/dev/null |
-      sed -nE 's/^  swaplock ([a-z]+) .*/\1/p') --help --version" -- "$word")
+      sed -nE 's/^  swaplock ([a-z][a-z-]*) .*/\1/p') --help --version" -- "$word")
     return
   fi
   # What stands after "--" is a command of its own.

@@ -1,5 +1,9 @@
 #include "server/admission/access.h"
 
+#include <fnmatch.h>
+
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -70,6 +74,10 @@ absl::StatusOr<std::unique_ptr<Access>> Access::Open(AccessOptions options) {
     auto file = TokenFile::Open(out->options_.operator_tokens);
     if (!file.ok()) return file.status();
     out->operator_tokens_ = *std::move(file);
+  }
+  if (!out->options_.operators_file.empty()) {
+    const auto text = ReadSmallFile(out->options_.operators_file);
+    if (!text.ok()) return text.status();
   }
   if (!out->options_.hosts_file.empty()) {
     absl::MutexLock lock(&out->mutex_);
@@ -186,6 +194,39 @@ absl::StatusOr<std::string> Access::MayOperate(const Peer& peer) {
       peer.token.empty()
           ? "this server wants an operator's certificate or an operator's token"
           : "the token is no operator's");
+}
+
+absl::Status Access::MaySteer(const Peer& peer, const std::string& host_id) {
+  const absl::StatusOr<std::string> name = MayOperate(peer);
+  if (!name.ok()) return name.status();
+  if (name->empty()) {
+    return absl::UnauthenticatedError(
+        "this wants an operator's certificate or an operator's token");
+  }
+  if (options_.operators_file.empty()) {
+    return absl::PermissionDeniedError(
+        "this server was started without --operators, so hosts are nobody's");
+  }
+  // Read at each question, which are few.
+  const absl::StatusOr<std::string> text =
+      ReadSmallFile(options_.operators_file);
+  if (!text.ok()) {
+    Log(LogLevel::kError,
+        absl::StrCat("operators: none is allowed: ", text.status().message()));
+    return absl::PermissionDeniedError("the list of operators is unreadable");
+  }
+  for (const absl::string_view line : absl::StrSplit(*text, '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    if (words.empty() || words[0] != *name) continue;
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (fnmatch(words[i].c_str(), host_id.c_str(), 0) == 0) {
+        return absl::OkStatus();
+      }
+    }
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      "host ", Shown(host_id), " is not one of operator ", Shown(*name)));
 }
 
 bool Access::MayReadHttp(absl::string_view authorization) {

@@ -1,5 +1,5 @@
-// Who may do what: a host reports for itself, a reader asks, an operator asks
-// and says what is to become of verdicts. Decided by the
+// Who may do what: a host reports for itself, a reader asks, an operator asks,
+// says what is to become of verdicts and how his hosts measure. Decided by the
 // certificate of the connection, else by a token, else, where the server was
 // told of neither, by being on this machine.
 //
@@ -36,6 +36,9 @@ struct AccessOptions {
   // See token_file.h. With reader_tokens also the HTTP port asks for one.
   std::string host_tokens;
   std::string reader_tokens;
+  // One operator a line, "NAME HOSTS...": names or patterns with * and ? of the
+  // hosts that are his. Empty: there are no operators.
+  std::string operators_file;
   std::string operator_tokens;
 };
 
@@ -60,6 +63,8 @@ class Access {
   // Whose act it is: the name in the certificate or of the token; empty where
   // nobody needs one.
   absl::StatusOr<std::string> MayOperate(const Peer& peer);
+  // Also on this machine only who shows that he is an operator.
+  absl::Status MaySteer(const Peer& peer, const std::string& host_id);
   // By the Authorization header, empty when there is none. A certificate does
   // not come this way.
   bool MayReadHttp(absl::string_view authorization);

@@ -217,5 +217,42 @@ TEST(AccessTest, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(Access::Open(options).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST(AccessTest, OnlyAnOperatorSteersAndOnlyHisHosts) {
+  AccessOptions options;
+  options.tls = true;
+  options.operators_file = NewFile("# who\nann web-* db1\r\nbob\n", 0644);
+  options.operator_tokens = NewFile("ann aaaaaaaaaaaaaaaa-9\n");
+  const auto access = Open(options);
+  const Peer ann = WithCertificate({"spiffe://swaplock/operator/ann"});
+  EXPECT_TRUE(access->MaySteer(ann, "web-17").ok());
+  EXPECT_TRUE(access->MaySteer(ann, "db1").ok());
+  EXPECT_TRUE(access->MaySteer(WithToken("aaaaaaaaaaaaaaaa-9"), "db1").ok());
+  EXPECT_FALSE(access->MaySteer(ann, "db2").ok());
+  for (const char* uri :
+       {"spiffe://swaplock/operator/bob", "spiffe://swaplock/operator/eve",
+        "spiffe://swaplock/reader/ann", "spiffe://swaplock/host/db1",
+        "spiffe://other/operator/ann"}) {
+    EXPECT_EQ(access->MaySteer(WithCertificate({uri}), "db1").code(),
+              absl::StatusCode::kPermissionDenied)
+        << uri;
+  }
+  EXPECT_EQ(access->MaySteer({}, "db1").code(),
+            absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(access->MaySteer(WithToken(kTokenB), "db1").code(),
+            absl::StatusCode::kUnauthenticated);
+  EXPECT_FALSE(access->MayReport(ann, "web-17").ok());
+  EXPECT_FALSE(access->MayRead(ann).ok());
+}
+
+TEST(AccessTest, WithoutOperatorsNobodySteers) {
+  EXPECT_EQ(Open({})->MaySteer({}, "a").code(),
+            absl::StatusCode::kUnauthenticated);
+  AccessOptions options;
+  options.operator_tokens = NewFile("ann aaaaaaaaaaaaaaaa-9\n");
+  EXPECT_EQ(
+      Open(options)->MaySteer(WithToken("aaaaaaaaaaaaaaaa-9"), "a").code(),
+      absl::StatusCode::kPermissionDenied);
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -184,6 +184,9 @@ TEST_F(ProgramsTest, TheServerRefusesWhatIsNotSafe) {
       {{"--max_windows_per_second=nan"}, kUsage, "above 0"},
       {{"--reader_tokens=/nonexistent"}, kConfig, "/nonexistent"},
       {{"--hosts_file=/nonexistent"}, kConfig, "/nonexistent"},
+      {{"--operators=/nonexistent"}, kConfig, "/nonexistent"},
+      {{"--settings=/nonexistent"}, kConfig, "/nonexistent"},
+      {{absl::StrCat("--settings=", Path("tokens"))}, kConfig, "line 1"},
   };
   for (const auto& test : kCases) {
     const Ended server = Run(ServerWords(test.words));
@@ -199,6 +202,33 @@ TEST_F(ProgramsTest, TheServerRefusesWhatIsNotSafe) {
   server = Run(ServerWords(Tls("server")));
   EXPECT_EQ(server.status, kConfig);
   EXPECT_THAT(server.output, HasSubstr("open to others"));
+}
+
+TEST_F(ProgramsTest, OnlyAnOperatorHasHisHostsMeasureCloser) {
+  MakeSite();
+  ASSERT_EQ(Certs({"operator", "ann"}).status, 0);
+  ASSERT_TRUE(ReplaceFile(Path("operators"), "ann a web-*\n", 0644).ok());
+  std::vector<std::string> more = Tls("server");
+  more.push_back(absl::StrCat("--operators=", Path("operators")));
+  StartServer(more);
+  const auto ask = [this](std::vector<std::string> words,
+                          const std::string& who) {
+    words.insert(words.begin(), {kCli, "deep-dive"});
+    words.push_back(absl::StrCat("--server=127.0.0.1:", port_));
+    for (const std::string& word : Tls(who)) words.push_back(word);
+    return Run(words);
+  };
+  const Ended done = ask({"web-1", "--interval=200ms"}, "operator-ann");
+  EXPECT_EQ(done.status, 0) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("web-1 measures every 200ms for 10m"));
+  EXPECT_EQ(ask({"web-1", "--end"}, "operator-ann").status, 0);
+  const Ended other = ask({"db1"}, "operator-ann");
+  EXPECT_EQ(other.status, kConfig);
+  EXPECT_THAT(other.output, HasSubstr("is not one of operator ann"));
+  EXPECT_EQ(ask({"a"}, "reader-ops").status, kConfig);
+  EXPECT_EQ(ask({"a"}, "host-a").status, kConfig);
+  EXPECT_EQ(ask({"a", "--lease=2h"}, "operator-ann").status, kUsage);
+  EXPECT_EQ(ask({"a", "--top_k=65"}, "operator-ann").status, kUsage);
 }
 
 // With TLS other machines may come.

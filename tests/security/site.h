@@ -92,7 +92,13 @@ class OpenStream {
   bool welcomed() const { return welcomed_; }
   // False when the stream ended.
   bool Send(const Window& window, v1::ServerMessage* answer);
-  grpc::Status Finish() { return stream_->Finish(); }
+  // Leaves out what the server said unasked.
+  grpc::Status Finish() {
+    v1::ServerMessage said;
+    while (stream_->Read(&said)) {
+    }
+    return stream_->Finish();
+  }
 
  private:
   std::shared_ptr<grpc::Channel> channel_;

@@ -1,0 +1,21 @@
+// Asks a server, as an operator, to have one host measure closer.
+#ifndef SWAPLOCK_CLI_QUERY_ADMIN_CLIENT_H_
+#define SWAPLOCK_CLI_QUERY_ADMIN_CLIENT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/channel.h"
+#include "proto/admin.pb.h"
+
+namespace swaplock {
+
+// `server` is host:port of its gRPC side. An answer that takes longer than ten
+// seconds is an error.
+absl::StatusOr<v1::DeepDiveReply> AskForDeepDive(
+    const std::string& server, const ChannelIdentity& identity,
+    const v1::DeepDiveRequest& request);
+
+}  // namespace swaplock
+
+#endif  // SWAPLOCK_CLI_QUERY_ADMIN_CLIENT_H_
