@@ -345,7 +345,8 @@ TEST(ServerTest, CancelledStreamsLeaveTheServerWhole) {
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
   Agent agent(*server, "a");
-  EXPECT_TRUE(agent.Send(MakeWindow("a", 51)).has_ack());
+  const v1::ServerMessage answer = agent.Send(MakeWindow("a", 51));
+  EXPECT_TRUE(answer.has_ack()) << answer.ShortDebugString();
 }
 
 TEST(ServerTest, ShutsDownWithStreamsOpen) {
@@ -403,11 +404,16 @@ TEST(ServerTest, AnswersHttp) {
   const std::string page = Http(*server, "GET", "/");
   EXPECT_THAT(page, HasSubstr("Content-Type: text/html; charset=utf-8\r\n"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;host&lt;/b&gt;"));
-  EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
-  EXPECT_THAT(page, Not(HasSubstr("<script>")));
-  EXPECT_THAT(page, HasSubstr("zswap: attach fexit/zswap_store: EINVAL"));
+  const std::string holds = Http(*server, "GET", "/holds");
+  EXPECT_THAT(holds, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(holds, Not(HasSubstr("<script>")));
+  EXPECT_THAT(Http(*server, "GET", "/coverage"),
+              HasSubstr("zswap: attach fexit/zswap_store: EINVAL"));
+  EXPECT_THAT(Http(*server, "GET", "/assets/charts.js"),
+              HasSubstr("Content-Type: text/javascript"));
 
-  for (const char* path : {"/", "/metrics", "/api/v1/fleet"}) {
+  for (const char* path : {"/", "/kernels", "/verdicts", "/pipeline",
+                           "/assets/page.css", "/metrics", "/api/v1/fleet"}) {
     const std::string head = Http(*server, "HEAD", path);
     EXPECT_THAT(head, StartsWith("HTTP/1.1 200 ")) << path;
     EXPECT_THAT(head, HasSubstr("Content-Length: ")) << path;

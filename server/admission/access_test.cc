@@ -241,7 +241,7 @@ TEST(AccessTest, OnlyAnOperatorSteersAndOnlyHisHosts) {
   EXPECT_EQ(access->MaySteer(WithToken(kTokenB), "db1").code(),
             absl::StatusCode::kUnauthenticated);
   EXPECT_FALSE(access->MayReport(ann, "web-17").ok());
-  EXPECT_FALSE(access->MayRead(ann).ok());
+  EXPECT_TRUE(access->MayRead(ann).ok());
 }
 
 TEST(AccessTest, WithoutOperatorsNobodySteers) {
