@@ -1,8 +1,10 @@
 // What agents see, what they lose, and what they cost.
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { lines, rows } from './panels.js';
-import { CHOSEN, ratio, rate, server, sum } from './queries.js';
+import { CHOSEN, max, ratio, rate, server, sum } from './queries.js';
 import { screen } from './screen.js';
+
+const selfTest = (name: string) => max('subsystem, op, outcome', server(name));
 
 export const coverage = () =>
   screen(
@@ -55,6 +57,29 @@ export const coverage = () =>
             `count by (kernel, preempt, subsystem, op, role, lock_model, hold_tier, wait_tier, latency_tier) (${CHOSEN.series('swaplock_cell_info')})`,
           ],
         ],
+      }),
+    )
+    .withRow(new RowBuilder('Self-test of the verdicts'))
+    .withPanel(
+      rows({
+        title: 'False alarms and power',
+        description:
+          'Every night hosts that kept their kernel are split into halves and compared. False alarms: share of splits in which a test at 5 % found a difference, with its 95 % interval. Found: share in which it was found after the events of one half had been multiplied. Trusted 0: the outcome does not alert.',
+        unit: 'percentunit',
+        labels: [
+          ['subsystem', 'Subsystem'],
+          ['op', 'Operation'],
+          ['outcome', 'Outcome'],
+        ],
+        targets: [
+          [selfTest('swaplock_selftest_false_positive_ratio'), 'False alarms'],
+          [selfTest('swaplock_selftest_false_positive_ratio_lower'), 'Lower'],
+          [selfTest('swaplock_selftest_false_positive_ratio_upper'), 'Upper'],
+          [selfTest('swaplock_selftest_power_ratio'), 'Found'],
+          [selfTest('swaplock_selftest_splits'), 'Splits'],
+          [selfTest('swaplock_selftest_trusted'), 'Trusted'],
+        ],
+        units: { Splits: 'none', Trusted: 'none' },
       }),
     )
     .withRow(new RowBuilder('Losses and cost'))

@@ -40,7 +40,7 @@ export const kernels = () =>
     .withRow(new RowBuilder('Verdict'))
     .withPanel(
       verdictTable(
-        'What the statistics say of this pair. Ratio is new over base with its 90 % interval; empty when no test was made.',
+        'What the statistics say of this pair. Ratio is new over base with its 90 % interval; empty when no test was made. Detectable: the true ratio that these hosts would show 4 times in 5. Alerts: 1 when it is to wake somebody.',
         'kernel_base="$base"',
         'kernel_new="$new"',
         SUBSYSTEM,
@@ -79,6 +79,39 @@ export const kernels = () =>
           'Longest hold of the day': 's',
         },
         decimals: { 'Waits over 10 ms per million': 1 },
+      }),
+    )
+    .withRow(new RowBuilder('Roll-out'))
+    .withPanel(
+      lines({
+        title: 'Hosts of the roll-out',
+        description:
+          'Hosts that went from the base to the new kernel, those of them whose days after the upgrade are not over, and hosts that did not change.',
+        unit: 'short',
+        targets: [
+          [
+            max('state', server('swaplock_rollout_hosts', 'kernel_base="$base"', 'kernel_new="$new"')),
+            '{{state}}',
+          ],
+        ],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: 'Evidence at every look',
+        description:
+          'E-values of the sequential test: the bet against no difference, valid at every look. 1 is none; above 1 / 0.05 a single one would reject.',
+        unit: 'short',
+        log: true,
+        targets: [
+          [
+            max(
+              'subsystem, op, outcome, direction',
+              server('swaplock_verdict_evalue', 'kernel_base="$base"', 'kernel_new="$new"', SUBSYSTEM),
+            ),
+            '{{subsystem}} {{op}} {{outcome}} {{direction}}',
+          ],
+        ],
       }),
     )
     .withRow(new RowBuilder('Distributions'))

@@ -20,8 +20,10 @@ export const verdictTable = (description: string, ...matchers: Matcher[]) =>
       [ofVerdicts('swaplock_verdict_ratio_lower', ...matchers), 'Lower'],
       [ofVerdicts('swaplock_verdict_ratio_upper', ...matchers), 'Upper'],
       [ofVerdicts('swaplock_verdict_p_value', ...matchers), 'p'],
+      [ofVerdicts('swaplock_verdict_detectable_ratio', ...matchers), 'Detectable'],
+      [ofVerdicts('swaplock_verdict_alerts', ...matchers), 'Alerts'],
     ],
-    decimals: { Ratio: 2, Lower: 2, Upper: 2 },
+    decimals: { Ratio: 2, Lower: 2, Upper: 2, Detectable: 2 },
     units: { p: 'sci' },
     colors: { Verdict: { regression: 'red', improvement: 'green' } },
   });
