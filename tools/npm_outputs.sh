@@ -9,7 +9,8 @@
 
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
-command -v npm >/dev/null || { echo "there is no npm"; exit 77; }
+# shellcheck source=tools/npm.sh
+. tools/npm.sh
 
 # Sources, and what `npm run build` writes, seen from the sources.
 outputs=(
@@ -24,14 +25,7 @@ for entry in "${outputs[@]}"; do
   read -r source written <<<"$entry"
   mkdir -p "$work/$source"
   git ls-files -z -- "$source" | xargs -0 cp --parents -t "$work"
-  if ! npm --prefix "$work/$source" ci --no-audit --no-fund --ignore-scripts \
-    >"$work/log" 2>&1; then
-    cat "$work/log"
-    grep -qE 'EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$work/log" &&
-      { echo "npm's registry cannot be reached"; exit 77; }
-    status=1
-    continue
-  fi
+  npm_ci "$work/$source" || { status=1; continue; }
   (cd "$work/$source" && npm run build) >"$work/log" 2>&1 ||
     { cat "$work/log"; status=1; continue; }
   for output in $written; do

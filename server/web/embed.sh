@@ -9,7 +9,7 @@ echo 'namespace swaplock {'
 echo 'namespace {'
 index=0
 for file; do
-  echo "constexpr unsigned char kFile$index[] = {"
+  echo "constexpr unsigned char kFile${index}[] = {"
   od -An -v -tu1 "$file" | sed 's/  */,/g; s/^,//; s/$/,/'
   echo '};'
   index=$((index + 1))

@@ -18,6 +18,11 @@ const LOWEST_NS = 256;
 export function drawHeat(buckets: Bucket[], width: number) {
   const groups = [...new Set(buckets.map(({ group }) => group))];
   const drawn = buckets.filter(({ count }) => count > 0);
+  const lowest = Math.min(
+    ...drawn.map(({ from_ns }) => Math.max(from_ns, LOWEST_NS)),
+  );
+  const highest = Math.max(...drawn.map(({ to_ns }) => to_ns));
+  const inside = (ns: number) => ns >= lowest && ns <= highest;
   return Plot.plot({
     width,
     height: 340,
@@ -30,7 +35,8 @@ export function drawHeat(buckets: Bucket[], width: number) {
       type: 'log',
       label: null,
       tickFormat: time,
-      ticks: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11],
+      domain: [lowest, highest],
+      ticks: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11].filter(inside),
       grid: true,
     },
     color: {
@@ -54,7 +60,7 @@ export function drawHeat(buckets: Bucket[], width: number) {
         insetLeft: 1,
         insetRight: 1,
       }),
-      Plot.ruleY([1e6, 1e7, 1e8], {
+      Plot.ruleY([1e6, 1e7, 1e8].filter(inside), {
         stroke: 'currentColor',
         strokeDasharray: '2,4',
         strokeOpacity: 0.6,
