@@ -61,8 +61,8 @@ TEST_F(FleetViewTest, RatesAreDifferencesOfTwoLooks) {
 TEST_F(FleetViewTest, FitsItsScreen) {
   for (const size_t rows : {0, 1, 2, 5, 24}) {
     for (const size_t columns : {1, 20, 80, 300}) {
-      for (const int page : {'1', '2', '3', '4', '?'}) {
-        ASSERT_TRUE(view_.Press(page));
+      for (const char page : {'1', '2', '3', '4', '?'}) {
+        ASSERT_TRUE(view_.Press(static_cast<unsigned char>(page)));
         const auto lines = view_.Draw(rows, columns);
         EXPECT_EQ(lines.size(), rows);
         for (const FleetView::Line& line : lines) {

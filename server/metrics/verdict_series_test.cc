@@ -125,8 +125,10 @@ TEST(VerdictSeriesTest, AClosedIncidentHasNoSeries) {
 TEST(VerdictSeriesTest, SeriesAreBounded) {
   VerdictBook book = TestBook();
   const StoredVerdict one = book.verdicts[5];
-  std::vector<std::string> releases;
-  for (int i = 0; i < 8; ++i) releases.push_back(absl::StrCat("6.", i, ".0"));
+  std::vector<std::string> releases(8);
+  for (size_t i = 0; i < releases.size(); ++i) {
+    releases[i] = absl::StrCat("6.", i, ".0");
+  }
   for (const std::string& base : releases) {
     for (const std::string& newer : releases) {
       book.verdicts.push_back(one);

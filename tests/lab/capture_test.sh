@@ -33,7 +33,7 @@ done
 in_guest "${options[@]}" -- "$(bin tests/lab/guest_capture.sh)" "$out" \
   "$workload" "$tier" "${SWAPLOCK_LAB_SECONDS:-8}" \
   "$(bin agent/swaplock-agent)" "$(bin server/swaplock-server)" \
-  "$(bin agent/kernel_symbols_main)" "$(bin tests/lab/hold_oracle_main)" \
+  "$(bin agent/capture/kernel_symbols_main)" "$(bin tests/lab/hold_oracle_main)" \
   "$(bin tests/lab/zswap_pageout)"
 
 check() {  # TEXT JQ-CONDITION: over the array of all windows
