@@ -5,21 +5,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/civil_time.h"
 #include "server/judge/look_plan.h"
 #include "server/judge/rollout_hash.h"
+#include "server/verdict/cohort_drift.h"
 #include "server/verdict/judge_rollout.h"
 #include "server/verdict/rollout_windows.h"
 #include "server/verdict/seeded_random.h"
+#include "server/verdict/verdict_sentence.h"
 
 namespace swaplock {
 namespace {
 
 constexpr int64_t kRecentDays = 7;
-
-std::string DayInWords(int64_t day) {
-  return absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day);
-}
 
 // One day's judgement, before it is confirmed.
 struct Judged {
@@ -176,6 +173,22 @@ class Evaluator {
   uint64_t hash_ = kHashStart;
 };
 
+// A kernel with itself: its hosts over time.
+absl::StatusOr<Evaluated> EvaluateCohort(EvidenceReader* reader,
+                                         const EvaluationInput& input) {
+  absl::StatusOr<CohortDrift> drift = JudgeCohort(
+      reader, input.pair.newer, input.today, input.without, input.rules);
+  if (!drift.ok()) return drift.status();
+  Evaluated out;
+  out.records = std::move(drift->records);
+  out.evaluation.input = input;
+  out.evaluation.rows_hash = drift->rows_hash;
+  out.evaluation.first_day = drift->first_day;
+  out.evaluation.last_day = drift->last_day;
+  out.evaluation.controls = drift->hosts;
+  return out;
+}
+
 }  // namespace
 
 bool Flags(VerdictKind kind) {
@@ -189,6 +202,9 @@ SubjectKey SubjectOf(const VerdictRecord& record) {
 
 absl::StatusOr<Evaluated> Evaluate(EvidenceReader* reader,
                                    const EvaluationInput& input) {
+  if (input.pair.base == input.pair.newer) {
+    return EvaluateCohort(reader, input);
+  }
   return Evaluator(reader, input).Run();
 }
 

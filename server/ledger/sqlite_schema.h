@@ -11,7 +11,7 @@
 
 namespace swaplock {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 inline constexpr char kSchema[] = R"sql(
 -- Every window ever merged. What a row stands for is never merged again: the
@@ -77,6 +77,8 @@ CREATE TABLE host_days (
   longest_runnable_ns INTEGER NOT NULL,
   timed_operations INTEGER NOT NULL,
   slow_operations INTEGER NOT NULL,  -- over 10 ms
+  -- Windows and devices with waits over 10 ms; 0 with waits: not known.
+  episodes_over_10ms INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (host_id, kernel_release, day, subsystem, operation, role, mode,
                algorithm, lock_model, hold_tier, wait_tier, latency_tier)
 ) WITHOUT ROWID;
@@ -444,6 +446,10 @@ CREATE TABLE verdict_self_tests (
   last_day INTEGER NOT NULL PRIMARY KEY,
   report BLOB NOT NULL
 );
+)sql",
+    // 5: episodes of long waits. Of what was counted before they are not known.
+    R"sql(
+ALTER TABLE host_days ADD COLUMN episodes_over_10ms INTEGER NOT NULL DEFAULT 0;
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion - 1);
