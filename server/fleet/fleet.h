@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,9 +75,13 @@ class Fleet {
                  const std::vector<Outcome>& outcomes, absl::Time now,
                  absl::Duration commit_time);
   void Rejected(absl::string_view reason);
-  // For good, with this sentence. True when the host is set aside now.
-  bool Misbehaved(const std::string& host_id, absl::string_view sentence,
-                  absl::Time now);
+  // For good, with this sentence. The host, when it is set aside now.
+  std::optional<QuarantinedHost> Misbehaved(const std::string& host_id,
+                                            absl::string_view sentence,
+                                            absl::Time now);
+  // False when it was not set aside.
+  bool Release(const std::string& host_id, absl::Time now);
+  void Restore(const std::vector<QuarantinedHost>& hosts);
   // One of kStreamRefusals.
   void StreamRefused(absl::string_view reason);
   void InDoubt();

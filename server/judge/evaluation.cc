@@ -49,8 +49,9 @@ class Evaluator {
   }
 
  private:
-  absl::StatusOr<Rollout> RolloutBy(int64_t day) {
+  absl::StatusOr<Rollout> RolloutBy(int64_t day, bool boots_only = false) {
     RolloutWindows windows;
+    windows.boots_only = boots_only;
     windows.without = input_.without;
     return RolloutOf(reader_, input_.pair.base, input_.pair.newer, day,
                      windows);
@@ -58,14 +59,12 @@ class Evaluator {
 
   absl::StatusOr<Judged> Judge(int64_t day) {
     Judged out;
-    absl::StatusOr<Rollout> rollout = RolloutBy(day);
-    if (!rollout.ok()) return rollout.status();
-    out.plan = PlanLooks(rollout->upgrade_days, DaysToClose(*rollout),
+    const absl::StatusOr<Rollout> boots = RolloutBy(day, /*boots_only=*/true);
+    if (!boots.ok()) return boots.status();
+    out.plan = PlanLooks(boots->upgrade_days, DaysToClose(*boots),
                          input_.rules.min_hosts, day, input_.planned_end);
-    if (out.plan.as_of != day) {
-      rollout = RolloutBy(out.plan.as_of);
-      if (!rollout.ok()) return rollout.status();
-    }
+    absl::StatusOr<Rollout> rollout = RolloutBy(out.plan.as_of);
+    if (!rollout.ok()) return rollout.status();
     out.rollout = *std::move(rollout);
     out.rules = input_.rules;
     out.rules.ended = out.plan.ended;

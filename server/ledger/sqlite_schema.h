@@ -127,6 +127,16 @@ CREATE TABLE host_open_holds (
   PRIMARY KEY (host_id, boot_id, epoch, seq, position)
 ) WITHOUT ROWID;
 
+-- Hosts that are set aside, or were not long ago (admission/quarantine.h).
+CREATE TABLE host_quarantine (
+  host_id TEXT NOT NULL PRIMARY KEY,
+  reason TEXT NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  until_unix_ns INTEGER NOT NULL,
+  refused INTEGER NOT NULL,  -- windows, ever
+  times INTEGER NOT NULL  -- set aside
+) WITHOUT ROWID;
+
 -- The longest holds of each day; others are not kept.
 CREATE TABLE top_holds (
   host_id TEXT NOT NULL,
@@ -447,9 +457,18 @@ CREATE TABLE verdict_self_tests (
   report BLOB NOT NULL
 );
 )sql",
-    // 5: episodes of long waits. Of what was counted before they are not known.
+    // 5: episodes of long waits, of what was counted before not known; the
+    // quarantine.
     R"sql(
 ALTER TABLE host_days ADD COLUMN episodes_over_10ms INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE host_quarantine (
+  host_id TEXT NOT NULL PRIMARY KEY,
+  reason TEXT NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  until_unix_ns INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  times INTEGER NOT NULL
+) WITHOUT ROWID;
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion - 1);

@@ -83,6 +83,7 @@ class Assembly {
     rollout_.uptime_unmatched =
         any_control &&
         (rebooted < kMinRebooted || windows_.after_first_day.has_value());
+    if (windows_.boots_only) return std::move(rollout_);
     if (absl::Status s = FillWindows(); !s.ok()) return s;
     return std::move(rollout_);
   }

@@ -38,7 +38,7 @@ void AddFact(const char* name, std::string value, EvidenceTable* table) {
 
 EvidenceTable FactsOf(const VerdictRecord& r) {
   EvidenceTable table = {"What is compared", {{"what"}, {"value"}}, {}, {}};
-  AddFact("kernels", ChangeText(r.kernel_base, r.kernel_new), &table);
+  AddFact("kernels", KernelsText(r.kernel_base, r.kernel_new), &table);
   AddFact("builds before", BuildsText(r.builds_before), &table);
   AddFact("builds after", BuildsText(r.builds_after), &table);
   AddFact("changed with it", absl::StrJoin(r.co_changes, ", "), &table);
