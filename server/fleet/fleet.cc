@@ -21,7 +21,9 @@ void Fleet::Committed(const std::vector<Window>& windows,
     const bool newest = static_cast<int64_t>(host.last_seen_unix_ns) ==
                         absl::ToUnixNanos(counted_at);
     if (newest) now_.hosts_now.Take(window, now);
+    delivery_.Take(window, newest);
   }
+  now_.delivery = delivery_.all();
 }
 
 void Fleet::Rejected(absl::string_view reason) {

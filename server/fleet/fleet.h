@@ -23,6 +23,7 @@
 #include "common/window.h"
 #include "server/admission/cardinality.h"
 #include "server/admission/quarantine.h"
+#include "server/fleet/delivery_totals.h"
 #include "server/fleet/fleet_state.h"
 #include "server/fleet/host_groups.h"
 #include "server/fleet/hosts_now.h"
@@ -50,6 +51,7 @@ struct ConnectionCounts {
 struct FleetSnapshot {
   FleetState state;
   HostsNow hosts_now;
+  Delivery delivery;                         // of all hosts: delivery_totals.h
   std::vector<HostGroup> host_groups;        // of ForMetrics only
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
@@ -106,6 +108,7 @@ class Fleet {
  private:
   mutable absl::Mutex mutex_;
   FleetSnapshot now_ ABSL_GUARDED_BY(mutex_);
+  DeliveryTotals delivery_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace swaplock
