@@ -11,7 +11,6 @@
 #include "cli/query/server_flags.h"
 #include "cli/subcommands.h"
 #include "common/command_line.h"
-#include "common/plain_text.h"
 
 ABSL_FLAG(absl::Duration, top_hold, absl::ZeroDuration(),
           "shorter holds are not among the longest; 0: as for all hosts");
@@ -26,12 +25,6 @@ namespace {
 
 constexpr absl::Duration kShortest = absl::Milliseconds(100);
 constexpr absl::Duration kLongest = absl::Hours(1);
-
-int Failed(int status, const absl::Status& why) {
-  std::fprintf(stderr, "swaplock: deep-dive: %s\n",
-               PlainText(why.message(), 400).c_str());
-  return status;
-}
 
 }  // namespace
 
@@ -68,16 +61,7 @@ int DeepDive(const Words& words) {
   }
   const absl::StatusOr<v1::DeepDiveReply> reply = AskForDeepDive(
       absl::GetFlag(FLAGS_server), IdentityAsFlagsSay(), request);
-  if (absl::IsInvalidArgument(reply.status())) {
-    return Failed(kExitUsage, reply.status());
-  }
-  if (absl::IsPermissionDenied(reply.status()) ||
-      absl::IsUnauthenticated(reply.status()) ||
-      absl::IsFailedPrecondition(reply.status()) ||
-      absl::IsNotFound(reply.status())) {
-    return Failed(kExitConfig, reply.status());
-  }
-  if (!reply.ok()) return Failed(kExitUnavailable, reply.status());
+  if (!reply.ok()) return AdminFailed("deep-dive", reply.status());
   const std::string what =
       absl::GetFlag(FLAGS_end)
           ? "measures as all do again"

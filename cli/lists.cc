@@ -67,5 +67,11 @@ int Hosts(const Words& words) {
 int Holds(const Words& words) {
   return List("holds", FleetListKind::kHolds, words);
 }
+int Quarantine(const Words& words) {
+  if (!words.words.empty() && words.words[0] == "release") {
+    return ReleaseHost(words);
+  }
+  return List("quarantine", FleetListKind::kQuarantine, words);
+}
 
 }  // namespace swaplock

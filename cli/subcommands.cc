@@ -63,6 +63,14 @@ const std::vector<Subcommand>& Subcommands() {
        WithServer({"history", "output"}),
        {"table", "json"},
        Explain},
+      {"quarantine",
+       "[flags]\n"
+       "swaplock quarantine release HOST",
+       "hosts of which a server takes nothing for a while, and why; who lets "
+       "one in again is an operator",
+       WithServer({"output", "host"}),
+       {"table", "json", "csv"},
+       Quarantine},
       {"deep-dive",
        "HOST [flags]",
        "one host measures closer for a while; who asks is an operator",

@@ -54,6 +54,7 @@ int Top(const Words& words);
 int Kernels(const Words& words);
 int Hosts(const Words& words);
 int Holds(const Words& words);
+int Quarantine(const Words& words);
 
 // What the server says of kernels against each other: 1 when a regression is
 // listed. Or says what is to become of one.
@@ -69,6 +70,10 @@ int CompareKernels(const Words& words);
 // Has one host measure closer for a while: kExitUsage for settings out of
 // range, kExitConfig for a server that does not allow it.
 int DeepDive(const Words& words);
+
+// `quarantine release HOST`: has the server take a host's windows again. Exit
+// statuses as of DeepDive.
+int ReleaseHost(const Words& words);
 
 // Runs a command while the locks are measured, into a file. Returns the
 // command's own exit status if that is not 0.

@@ -284,15 +284,24 @@ class HostStream
     const std::string text =
         absl::StrCat(std::string(Name(reason)), ": ", sentence);
     parts_.fleet->Rejected(Name(reason));
-    if (IsForGood(reason) &&
-        parts_.fleet->Misbehaved(host_, text, clock_.wall())) {
-      Log(LogLevel::kWarning,
-          absl::StrCat("ingest: host ", host_, " is set aside: ", text));
-    }
+    if (IsForGood(reason)) SetAsideIfNeeded(text);
     v1::Reject* reject = WithKey(in_.window(), out_.mutable_reject());
     reject->set_reason(text);
     reject->set_retry_after_ms(retry_after_ms);
     Answer();
+  }
+
+  void SetAsideIfNeeded(const std::string& text) {
+    const std::optional<QuarantinedHost> aside =
+        parts_.fleet->Misbehaved(host_, text, clock_.wall());
+    if (!aside.has_value()) return;
+    Log(LogLevel::kWarning,
+        absl::StrCat("ingest: host ", host_, " is set aside: ", text));
+    if (absl::Status s = parts_.quarantine->Keep(*aside); !s.ok()) {
+      Log(LogLevel::kError,
+          absl::StrCat("ingest: that host ", host_,
+                       " is set aside is not stored: ", s.message()));
+    }
   }
 
   const Ingest::Parts parts_;

@@ -33,6 +33,7 @@ class Ingest : public v1::Telemetry::CallbackService {
     Access* access;
     Admission* admission;
     Steering* steering;
+    QuarantineStore* quarantine;
   };
 
   Ingest(const Parts& parts, Clock clock)

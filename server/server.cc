@@ -81,11 +81,13 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       verdicts_(SourcesOfVerdicts(), options_.verdicts),
       exporter_(&fleet_, &verdicts_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
-      ingest_({&writer_, &fleet_, access_.get(), &admission_, &steering_},
+      ingest_({&writer_, &fleet_, access_.get(), &admission_, &steering_,
+               ledger_->quarantine()},
               options_.clock),
       query_(&fleet_, access_.get(), options_.clock),
       verdict_service_(&verdicts_, &fleet_, access_.get(), options_.clock),
-      admin_(access_.get(), &steering_) {}
+      admin_(access_.get(), &steering_, &fleet_, ledger_->quarantine(),
+             options_.clock) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     std::unique_ptr<Ledger> ledger, ServerOptions options) {
@@ -103,6 +105,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   std::unique_ptr<Server> server(
       new Server(std::move(ledger), *std::move(state), *std::move(access),
                  std::move(options)));
+  if (absl::Status s = server->RestoreQuarantine(); !s.ok()) return s;
   if (absl::Status s = server->ReadSettings(); !s.ok()) return s;
   if (absl::Status s = server->verdicts_.Load(); !s.ok()) {
     return absl::FailedPreconditionError(s.message());
@@ -215,6 +218,17 @@ VerdictSources Server::SourcesOfVerdicts() {
   };
   sources.other_kernel = kOtherName;
   return sources;
+}
+
+absl::Status Server::RestoreQuarantine() {
+  const absl::StatusOr<std::vector<QuarantinedHost>> hosts =
+      ledger_->quarantine()->LoadQuarantine();
+  if (!hosts.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("load the quarantine: ", hosts.status().message()));
+  }
+  fleet_.Restore(*hosts);
+  return absl::OkStatus();
 }
 
 absl::Status Server::ReadSettings() {

@@ -89,6 +89,7 @@ class Server {
   void Shutdown(absl::Duration grace);
 
  private:
+  absl::Status RestoreQuarantine();
   Server(std::unique_ptr<Ledger> ledger, FleetState state,
          std::unique_ptr<Access> access, ServerOptions options);
   absl::Status StartGrpc();

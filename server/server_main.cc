@@ -24,6 +24,7 @@
 #include "common/log.h"
 #include "common/service_state.h"
 #include "common/spiffe_id.h"
+#include "common/thread_room.h"
 #include "common/version.h"
 #include "server/ledger/sqlite_ledger.h"
 #include "server/ledger/sqlite_upkeep.h"
@@ -103,6 +104,8 @@ namespace {
 
 // Between SIGTERM and the end of streams that are still open.
 constexpr absl::Duration kGrace = absl::Seconds(2);
+// Ours, the HTTP server's and those of gRPC: 24 with one stream on 2 CPUs.
+constexpr int kThreads = 32;
 
 int Fail(int status, const std::string& sentence) {
   std::fprintf(stderr, "swaplock-server: %s\n", sentence.c_str());
@@ -277,6 +280,9 @@ int Run() {
   // Nor may a host fill the log by sending what is no UTF-8.
   google::protobuf::SetLogHandler(nullptr);
 
+  if (absl::Status s = CheckThreadRoom(kThreads); !s.ok()) {
+    return Fail(kExitUnavailable, std::string(s.message()));
+  }
   auto ledger = absl::GetFlag(FLAGS_set_aside_damaged)
                     ? SqliteLedger::OpenAnew(data_dir)
                     : SqliteLedger::Open(data_dir);

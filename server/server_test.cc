@@ -81,6 +81,7 @@ class FullDisk : public Ledger {
     return real_->OpenEvidence();
   }
   VerdictStore* verdicts() override { return real_->verdicts(); }
+  QuarantineStore* quarantine() override { return real_->quarantine(); }
 
  private:
   const std::unique_ptr<Ledger> real_;
@@ -652,6 +653,59 @@ TEST(ServerTest, HostsAreToldTheSettingsOfTheFileAndOneOfThemMeasuresCloser) {
   EXPECT_FALSE(server->ReadSettingsIfChanged().ok());
   EXPECT_TRUE(agent.Send(MakeWindow("a", 2)).has_ack());
   EXPECT_TRUE(agent.End().ok());
+}
+
+TEST(ServerTest, AHostThatIsSetAsideStaysSoOverARestartUntilItIsReleased) {
+  const std::string directory = NewDirectory();
+  ServerOptions options;
+  options.access.operators_file = directory + "/operators";
+  options.access.operator_tokens = directory + "/tokens";
+  ASSERT_TRUE(ReplaceFile(options.access.operators_file, "ann a\n", 0644).ok());
+  ASSERT_TRUE(ReplaceFile(options.access.operator_tokens,
+                          "ann aaaaaaaaaaaaaaaa-9\n", 0600)
+                  .ok());
+  {
+    const auto server = StartOn(*SqliteLedger::Open(directory), options);
+    Agent agent(*server, "a");
+    Window bad = MakeWindow("a", 1);
+    bad.environment.preempt = std::string(17, 'x');
+    for (int i = 0; i < Quarantine::kRefusals; ++i) {
+      EXPECT_TRUE(agent.Send(bad).has_reject());
+    }
+  }
+  const auto server = StartOn(*SqliteLedger::Open(directory), options);
+  {
+    Agent agent(*server, "a");
+    const grpc::Status status = agent.End();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_THAT(status.error_message(), HasSubstr("is set aside for "));
+  }
+  const auto release = [&server](const std::string& host,
+                                 const std::string& token,
+                                 v1::ReleaseReply* reply) {
+    grpc::ClientContext context;
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    v1::ReleaseRequest request;
+    request.set_host_id(host);
+    return v1::Admin::NewStub(ChannelTo(*server))
+        ->Release(&context, request, reply);
+  };
+  v1::ReleaseReply reply;
+  EXPECT_EQ(release("a", "", &reply).error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(release("b", "aaaaaaaaaaaaaaaa-9", &reply).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  ASSERT_TRUE(release("a", "aaaaaaaaaaaaaaaa-9", &reply).ok());
+  EXPECT_TRUE(reply.was_set_aside());
+  ASSERT_TRUE(release("a", "aaaaaaaaaaaaaaaa-9", &reply).ok());
+  EXPECT_FALSE(reply.was_set_aside());
+  Agent agent(*server, "a");
+  EXPECT_TRUE(agent.Send(MakeWindow("a", 1)).has_ack());
+  EXPECT_TRUE(agent.End().ok());
+  EXPECT_TRUE((*SqliteLedger::Open(NewDirectory()))
+                  ->quarantine()
+                  ->LoadQuarantine()
+                  ->empty());
 }
 
 TEST(ServerTest, OnShutdownHostsAreAskedToComeAnewOneAfterTheOther) {

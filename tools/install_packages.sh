@@ -21,9 +21,9 @@ usage: install_packages.sh [--missing] GROUP...
 
   --missing  only print what is missing, one line, nothing if nothing is
 
-Prometheus and Alertmanager, for the tests of group check, are unpacked and not
-installed, because the packages start services: into $SWAPLOCK_TOOLS, else the folder
-swaplock-tools of the user's cache.
+Prometheus, Alertmanager and VictoriaMetrics, for the tests of group check, are
+unpacked and not installed, because the packages start services: into
+$SWAPLOCK_TOOLS, else the folder swaplock-tools of the user's cache.
 
 Exit status: 0, 2 wrong arguments, 69 something is missing and cannot be had.
 END_USAGE
@@ -44,6 +44,11 @@ declare -A packages=(
   [packages]="debhelper help2man lintian mmdebstrap systemd-container"
   [lab]="busybox-static cpio curl fio jq kmod qemu-system-x86 xz-utils zstd"
 )
+# A program of each package that is unpacked.
+declare -A unpacked=(
+  [prometheus]=promtool [prometheus-alertmanager]=prometheus-alertmanager
+  [victoria-metrics]=vmagent
+)
 tools=${SWAPLOCK_TOOLS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/swaplock-tools}
 
 say() { echo "install_packages: $*" >&2; }
@@ -57,18 +62,19 @@ while (($#)); do
       [[ -n $1 && -v "packages[$1]" ]] || { usage >&2; exit 2; }
       # shellcheck disable=SC2206  # split on purpose
       wanted+=(${packages[$1]})
-      [[ $1 != check ]] || wanted+=(prometheus prometheus-alertmanager)
+      [[ $1 != check ]] || wanted+=("${!unpacked[@]}")
       ;;
   esac
   shift
 done
 
 is_installed() {
+  if [[ -v "unpacked[$1]" ]]; then
+    [[ -x $tools/usr/bin/${unpacked[$1]} ]] ||
+      command -v "${unpacked[$1]}" >/dev/null
+    return
+  fi
   case $1 in
-    prometheus)
-      [[ -x $tools/usr/bin/promtool ]] || command -v promtool >/dev/null ;;
-    prometheus-alertmanager)
-      [[ -x $tools/usr/bin/$1 ]] || command -v "$1" >/dev/null ;;
     npm) command -v npm >/dev/null ;;  # node's own packages bring it as well
     *) [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) = installed ]] ;;
   esac
@@ -77,7 +83,7 @@ is_installed() {
 missing=() unpack=()
 for package in $(printf '%s\n' "${wanted[@]}" | sort -u); do
   if is_installed "$package"; then continue; fi
-  if [[ $package = prometheus || $package = prometheus-alertmanager ]]; then
+  if [[ -v "unpacked[$package]" ]]; then
     unpack+=("$package")
   else
     missing+=("$package")

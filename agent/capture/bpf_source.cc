@@ -21,6 +21,7 @@
 #include "agent/capture/timing_budget.h"
 #include "agent/capture/top_holds.h"
 #include "agent/capture/window_builder.h"
+#include "agent/capture/window_span.h"
 #include "agent/host/context.h"
 #include "agent/host/environment.h"
 #include "common/log.h"
@@ -30,13 +31,6 @@ namespace {
 
 // How often zram devices and modules are looked at, and the ring is drained.
 constexpr absl::Duration kTick = absl::Seconds(1);
-
-uint64_t NowNs(clockid_t clock) {
-  timespec t = {};
-  clock_gettime(clock, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 +
-         static_cast<uint64_t>(t.tv_nsec);
-}
 
 // Memory for cells stays below 6 MiB for all CPUs together, but never below
 // what two devices need (with split streams: one).
@@ -73,8 +67,8 @@ class BpfSource : public WindowSource {
     bool changed = false;
     bool stopped = false;
     for (;;) {
-      const absl::Duration elapsed = absl::Nanoseconds(
-          static_cast<int64_t>(NowNs(CLOCK_BOOTTIME) - start_boottime_ns_));
+      const absl::Duration elapsed = absl::Nanoseconds(static_cast<int64_t>(
+          ReadClocks().boottime_ns - span_.start().boottime_ns));
       if (elapsed >= interval_) break;
       const CutEvent* const cut = options_.cut;
       stopped = stop_.WaitFor(std::min(kTick, interval_ - elapsed),
@@ -199,8 +193,7 @@ class BpfSource : public WindowSource {
   }
 
   void BeginWindow() {
-    start_boottime_ns_ = NowNs(CLOCK_BOOTTIME);
-    start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
+    span_.Begin(ReadClocks());
     context_.Restart();
   }
 
@@ -213,7 +206,6 @@ class BpfSource : public WindowSource {
   Window EndWindow() {
     Window window;
     window.key = {options_.host_id, options_.boot_id, options_.epoch, ++seq_};
-    window.start_boottime_ns = start_boottime_ns_;
     std::map<int, sl_cell> totals;
     std::map<int, sl_dist> latencies;
     const uint32_t ended = kernel_window_;
@@ -227,19 +219,8 @@ class BpfSource : public WindowSource {
       }
     }
     // Here the window ends and the next begins; what follows may take a while.
-    window.end_boottime_ns =
-        std::max(NowNs(CLOCK_BOOTTIME), window.start_boottime_ns + 1);
-    const uint64_t began_monotonic_ns = start_monotonic_ns_;
-    start_monotonic_ns_ = NowNs(CLOCK_MONOTONIC);
-    start_boottime_ns_ = window.end_boottime_ns;  // of the next window
-    const uint64_t awake_ns = start_monotonic_ns_ - began_monotonic_ns;
-    const uint64_t elapsed_ns =
-        window.end_boottime_ns - window.start_boottime_ns;
-    // Two clocks read one after the other differ by less than a millisecond.
-    if (elapsed_ns > awake_ns + 1'000'000) {
-      window.suspended_ns = elapsed_ns - awake_ns;
-    }
-    window.end_unix_ns = NowNs(CLOCK_REALTIME);
+    const uint64_t began_monotonic_ns = span_.start().monotonic_ns;
+    span_.End(ReadClocks(), &window);
     if (sampler_ != nullptr) {
       Drain();
       std::map<int, uint32_t> index_of;
@@ -275,7 +256,8 @@ class BpfSource : public WindowSource {
       window.overhead.null_hold_ns = calibration_.hold_ns;
       window.overhead.timing_cost_ns = calibration_.cost_ns;
       window.overhead.timing_shift = budget_->shift();
-      KeepWithinBudget(window.cells, elapsed_ns);
+      KeepWithinBudget(window.cells,
+                       window.end_boottime_ns - window.start_boottime_ns);
     }
     return window;
   }
@@ -382,8 +364,7 @@ class BpfSource : public WindowSource {
   uint32_t kernel_window_ = 1;
   uint64_t seq_ = 0;
   bool finished_ = false;
-  uint64_t start_boottime_ns_ = 0;
-  uint64_t start_monotonic_ns_ = 0;
+  WindowSpan span_;
   OwnUsage usage_before_;
   std::vector<uint64_t> losses_before_;
   std::map<std::string, HoldSampler::ProgramStats> stats_before_;

@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "agent/host/cpu_family.h"
 #include "agent/host/environment.h"
 #include "agent/host/kernel_config.h"
 #include "common/plain_text.h"
@@ -359,6 +360,9 @@ ContextReading ReadContext(absl::string_view root) {
 
 std::map<std::string, std::string> ReadLastingFacts(absl::string_view root) {
   std::map<std::string, std::string> out;
+  if (std::string cpu = ReadCpuFamily(root); !cpu.empty()) {
+    out["cpu/family"] = std::move(cpu);
+  }
   for (const auto& [option, value] : ReadKernelConfig(root)) {
     out[absl::StrCat("kernel/", option)] = value;
   }

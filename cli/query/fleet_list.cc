@@ -163,6 +163,19 @@ FleetList ListOf(const v1::Fleet& fleet, FleetListKind kind,
         *list.message.add_top_holds() = top;
       }
       break;
+    case FleetListKind::kQuarantine:
+      list.fields = {"host", "since", "until", "windows_refused", "reason"};
+      list.columns = {"host", "since", "until", "windows refused", "reason"};
+      list.right = {false, false, false, true, false};
+      for (const v1::QuarantinedHost& aside : fleet.quarantined()) {
+        if (!shown(host, aside.host_id())) continue;
+        list.rows.push_back({aside.host_id(), Utc(aside.since_unix_ns()),
+                             Utc(aside.until_unix_ns()),
+                             absl::StrCat(aside.windows_refused()),
+                             aside.reason()});
+        *list.message.add_quarantined() = aside;
+      }
+      break;
   }
   return list;
 }

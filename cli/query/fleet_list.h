@@ -1,5 +1,6 @@
-// Lists of what a server knows: kernels, hosts, the longest holds. One table,
-// the same as CSV, or the server's own messages as JSON.
+// Lists of what a server knows: kernels, hosts, the longest holds, hosts that
+// are set aside. One table, the same as CSV, or the server's own messages as
+// JSON.
 #ifndef SWAPLOCK_CLI_QUERY_FLEET_LIST_H_
 #define SWAPLOCK_CLI_QUERY_FLEET_LIST_H_
 
@@ -12,7 +13,7 @@
 
 namespace swaplock {
 
-enum class FleetListKind { kKernels, kHosts, kHolds };
+enum class FleetListKind { kKernels, kHosts, kHolds, kQuarantine };
 
 struct FleetList {
   std::vector<std::string> columns;

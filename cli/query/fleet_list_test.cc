@@ -45,6 +45,24 @@ TEST(FleetListTest, WhatIsNotMeasuredIsNotZero) {
               HasSubstr(",,,,"));
 }
 
+TEST(FleetListTest, HostsThatAreSetAsideWithTheReason) {
+  v1::Fleet fleet;
+  v1::QuarantinedHost* aside = fleet.add_quarantined();
+  aside->set_host_id("web-17");
+  aside->set_reason("implausible: a hold of 9 days, in 1 s");
+  aside->set_since_unix_ns(1'790'000'000'000'000'000);
+  aside->set_until_unix_ns(1'790'003'600'000'000'000);
+  aside->set_windows_refused(8);
+  fleet.add_quarantined()->set_host_id("other");
+  const FleetList list =
+      ListOf(fleet, FleetListKind::kQuarantine, "", "web-17", {}, true);
+  EXPECT_EQ(FleetListCsv(list),
+            "host,since,until,windows_refused,reason\n"
+            "web-17,2026-09-21T14:13:20Z,2026-09-21T15:13:20Z,8,"
+            "\"implausible: a hold of 9 days, in 1 s\"\n");
+  EXPECT_EQ(list.message.quarantined_size(), 1);
+}
+
 TEST(FleetListTest, FiltersAndSaysWhenThereIsNothing) {
   const v1::Fleet fleet = OneHost(MakeWindow("a", 1));
   const auto rows = [&fleet](const std::string& kernel,

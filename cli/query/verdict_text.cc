@@ -64,8 +64,7 @@ std::string RowsOf(const PairListing& listing, size_t max_width) {
 }
 
 std::string Heading(const PairListing& listing, size_t max_width) {
-  std::string text =
-      absl::StrCat(listing.pair.base, " -> ", listing.pair.newer);
+  std::string text = KernelsText(listing.pair.base, listing.pair.newer);
   if (listing.incident != nullptr) {
     absl::StrAppend(&text, ": incident ", listing.incident->id, ", open since ",
                     DayText(listing.incident->opened));
@@ -150,13 +149,17 @@ std::string ComparisonText(const PairComparison& comparison,
                    [](const VerdictRecord* a, const VerdictRecord* b) {
                      return ComesFirst(*a, *b);
                    });
+  const KernelPair& pair = comparison.pair;
+  const std::string hosts =
+      pair.base == pair.newer
+          ? absl::StrCat(comparison.controls, " hosts")
+          : absl::StrCat(comparison.hosts_upgraded, " hosts upgraded, ",
+                         comparison.hosts_waiting, " of them still watched, ",
+                         comparison.controls, " not");
   std::string text =
-      Wrapped(Printable(absl::StrCat(
-                  comparison.pair.base, " -> ", comparison.pair.newer, ": ",
-                  comparison.hosts_upgraded, " hosts upgraded, ",
-                  comparison.hosts_waiting, " of them still watched, ",
-                  comparison.controls, " not; ", DayText(comparison.first_day),
-                  " to ", DayText(comparison.last_day))),
+      Wrapped(Printable(absl::StrCat(KernelsText(pair.base, pair.newer), ": ",
+                                     hosts, "; ", DayText(comparison.first_day),
+                                     " to ", DayText(comparison.last_day))),
               "", kIndent, options.max_width);
   if (!comparison.remark.empty()) {
     absl::StrAppend(&text, Wrapped(Printable(comparison.remark), kIndent,

@@ -417,11 +417,9 @@ std::vector<FleetView::Line> FleetView::HelpLines() const {
         "< >            sort by the column to the left, to the right",
         "r              sort the other way round",
         "k              one kernel after the other, then all",
-        "arrows, PgUp PgDn Home End   choose a line; what is known of it is "
-        "below",
+        "arrows, PgUp, PgDn, Home, End   choose a line, told of below",
         "p, blank       stop looking, go on", "q              end", "",
-        "Numbers per second are of the time between two looks; \"-\" is not "
-        "measured.",
+        "Numbers per second are those between two looks; \"-\": not measured.",
         "held: how many such locks are held on average, of all hosts.",
         "runnable: part of the hold time in which the holder had no CPU."}) {
     lines.push_back({text});

@@ -62,6 +62,25 @@ export const pipeline = () =>
         targets: [[counter('what', 'swaplock_overflow_total'), '{{what}}']],
       }),
     )
+    .withRow(new RowBuilder('Agents on their way to the server'))
+    .withPanel(
+      lines({
+        title: 'Windows waiting on hosts',
+        description:
+          'In spools, as each host said last: on its disk, or in memory only because its disk fails. It grows while hosts do not reach a server.',
+        unit: 'short',
+        targets: [[sum('where', server('swaplock_agent_spool_windows')), '{{where}}']],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: 'What agents met',
+        description:
+          'Per second: attempts to connect, windows put off, merged because the spool was full, lost, refused for good or held back by a failing disk, errors of the disk, damaged places in the spool.',
+        unit: 'cps',
+        targets: [[counter('event', 'swaplock_agent_delivery_events_total'), '{{event}}']],
+      }),
+    )
     .withRow(new RowBuilder('Streams and connections'))
     .withPanel(
       lines({

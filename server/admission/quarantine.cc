@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace swaplock {
 
@@ -18,8 +19,27 @@ void Quarantine::MakeRoom(absl::Time now) {
   records_.erase(least);
 }
 
-bool Quarantine::Refused(const std::string& host_id, absl::string_view reason,
-                         absl::Time now) {
+void Quarantine::Restore(const std::vector<QuarantinedHost>& hosts) {
+  for (const QuarantinedHost& host : hosts) {
+    if (records_.size() == kMaxHosts) break;
+    Record record;
+    record.host = host;
+    record.first = host.since;
+    records_.emplace(host.host_id, std::move(record));
+  }
+}
+
+bool Quarantine::Release(const std::string& host_id, absl::Time now) {
+  const auto it = records_.find(host_id);
+  if (it == records_.end()) return false;
+  const bool aside = it->second.host.until > now;
+  records_.erase(it);
+  return aside;
+}
+
+std::optional<QuarantinedHost> Quarantine::Refused(const std::string& host_id,
+                                                   absl::string_view reason,
+                                                   absl::Time now) {
   auto it = records_.find(host_id);
   if (it == records_.end()) {
     MakeRoom(now);
@@ -29,21 +49,21 @@ bool Quarantine::Refused(const std::string& host_id, absl::string_view reason,
   }
   Record& record = it->second;
   ++record.host.refused;
-  if (record.host.until > now) return false;
+  if (record.host.until > now) return std::nullopt;
   if (record.refusals == 0 || now - record.first > kWithin ||
       now < record.first) {
     record.refusals = 0;
     record.first = now;
   }
   record.host.reason = std::string(reason);
-  if (++record.refusals < kRefusals) return false;
+  if (++record.refusals < kRefusals) return std::nullopt;
   record.refusals = 0;
   const absl::Duration time =
-      std::min(kLongest, kFirst * (1 << std::min(record.times, 5)));
-  ++record.times;
+      std::min(kLongest, kFirst * (1 << std::min(record.host.times, 5)));
+  ++record.host.times;
   record.host.since = now;
   record.host.until = now + time;
-  return true;
+  return record.host;
 }
 
 absl::Duration Quarantine::LeftOf(const std::string& host_id,

@@ -3,14 +3,15 @@
 // server takes nothing of them, so they keep it in their spools, and their
 // numbers are out of every verdict.
 //
-// In memory only: a restart gives them another chance. Bounded: kMaxHosts are
-// remembered, the ones set aside before others. Plain value, not thread-safe.
+// Bounded: kMaxHosts are remembered, the ones set aside before others. A store
+// (quarantine_store.h) keeps them over a restart. Plain value, not thread-safe.
 #ifndef SWAPLOCK_SERVER_ADMISSION_QUARANTINE_H_
 #define SWAPLOCK_SERVER_ADMISSION_QUARANTINE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct QuarantinedHost {
   absl::Time since;
   absl::Time until;
   uint64_t refused = 0;  // windows, ever
+  int times = 0;         // set aside
 };
 
 class Quarantine {
@@ -36,10 +38,16 @@ class Quarantine {
   static constexpr absl::Duration kFirst = absl::Hours(1);
   static constexpr absl::Duration kLongest = absl::Hours(24);
 
-  // A window of the host was refused for good. True when it is set aside now
-  // and was not before.
-  bool Refused(const std::string& host_id, absl::string_view reason,
-               absl::Time now);
+  // As they were stored.
+  void Restore(const std::vector<QuarantinedHost>& hosts);
+
+  // A window of the host was refused for good. The host, when it is set aside
+  // now and was not before.
+  std::optional<QuarantinedHost> Refused(const std::string& host_id,
+                                         absl::string_view reason,
+                                         absl::Time now);
+  // Forgets all of the host. False when it was not set aside.
+  bool Release(const std::string& host_id, absl::Time now);
 
   // Zero when it is not set aside.
   absl::Duration LeftOf(const std::string& host_id, absl::Time now) const;
@@ -54,7 +62,6 @@ class Quarantine {
     QuarantinedHost host;
     int refusals = 0;  // since `first`
     absl::Time first;
-    int times = 0;  // set aside
   };
 
   void MakeRoom(absl::Time now);

@@ -16,7 +16,33 @@ bool Misbehave(Quarantine* quarantine, const std::string& host,
     EXPECT_FALSE(quarantine->Refused(host, "implausible: x", now));
     EXPECT_EQ(quarantine->LeftOf(host, now), absl::ZeroDuration());
   }
-  return quarantine->Refused(host, "implausible: y", now);
+  return quarantine->Refused(host, "implausible: y", now).has_value();
+}
+
+TEST(QuarantineTest, WhatWasStoredGoesOnAndTheNextTimeIsLonger) {
+  Quarantine before;
+  for (int i = 1; i < Quarantine::kRefusals; ++i) {
+    before.Refused("a", "implausible: x", kStart);
+  }
+  const auto stored = before.Refused("a", "implausible: y", kStart);
+  ASSERT_TRUE(stored.has_value());
+  Quarantine after;
+  after.Restore({*stored});
+  EXPECT_EQ(after.LeftOf("a", kStart + absl::Minutes(20)), absl::Minutes(40));
+  EXPECT_EQ(after.ReasonOf("a", kStart), "implausible: y");
+  EXPECT_TRUE(Misbehave(&after, "a", kStart + absl::Hours(1)));
+  EXPECT_EQ(after.LeftOf("a", kStart + absl::Hours(1)), absl::Hours(2));
+}
+
+TEST(QuarantineTest, WhoIsReleasedBeginsAnew) {
+  Quarantine quarantine;
+  EXPECT_FALSE(quarantine.Release("a", kStart));
+  ASSERT_TRUE(Misbehave(&quarantine, "a", kStart));
+  EXPECT_TRUE(quarantine.Release("a", kStart));
+  EXPECT_EQ(quarantine.LeftOf("a", kStart), absl::ZeroDuration());
+  EXPECT_FALSE(quarantine.Release("a", kStart));
+  ASSERT_TRUE(Misbehave(&quarantine, "a", kStart));
+  EXPECT_EQ(quarantine.LeftOf("a", kStart), absl::Hours(1));
 }
 
 TEST(QuarantineTest, SetsAsideLongerEachTime) {

@@ -21,7 +21,9 @@ void Fleet::Committed(const std::vector<Window>& windows,
     const bool newest = static_cast<int64_t>(host.last_seen_unix_ns) ==
                         absl::ToUnixNanos(counted_at);
     if (newest) now_.hosts_now.Take(window, now);
+    delivery_.Take(window, newest);
   }
+  now_.delivery = delivery_.all();
 }
 
 void Fleet::Rejected(absl::string_view reason) {
@@ -29,10 +31,21 @@ void Fleet::Rejected(absl::string_view reason) {
   ++now_.rejected[std::string(reason)];
 }
 
-bool Fleet::Misbehaved(const std::string& host_id, absl::string_view sentence,
-                       absl::Time now) {
+std::optional<QuarantinedHost> Fleet::Misbehaved(const std::string& host_id,
+                                                 absl::string_view sentence,
+                                                 absl::Time now) {
   absl::MutexLock lock(&mutex_);
   return now_.quarantine.Refused(host_id, sentence, now);
+}
+
+bool Fleet::Release(const std::string& host_id, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  return now_.quarantine.Release(host_id, now);
+}
+
+void Fleet::Restore(const std::vector<QuarantinedHost>& hosts) {
+  absl::MutexLock lock(&mutex_);
+  now_.quarantine.Restore(hosts);
 }
 
 void Fleet::StreamRefused(absl::string_view reason) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "common/window.h"
 #include "server/admission/cardinality.h"
 #include "server/admission/quarantine.h"
+#include "server/fleet/delivery_totals.h"
 #include "server/fleet/fleet_state.h"
 #include "server/fleet/host_groups.h"
 #include "server/fleet/hosts_now.h"
@@ -49,6 +51,7 @@ struct ConnectionCounts {
 struct FleetSnapshot {
   FleetState state;
   HostsNow hosts_now;
+  Delivery delivery;                         // of all hosts: delivery_totals.h
   std::vector<HostGroup> host_groups;        // of ForMetrics only
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
@@ -74,9 +77,13 @@ class Fleet {
                  const std::vector<Outcome>& outcomes, absl::Time now,
                  absl::Duration commit_time);
   void Rejected(absl::string_view reason);
-  // For good, with this sentence. True when the host is set aside now.
-  bool Misbehaved(const std::string& host_id, absl::string_view sentence,
-                  absl::Time now);
+  // For good, with this sentence. The host, when it is set aside now.
+  std::optional<QuarantinedHost> Misbehaved(const std::string& host_id,
+                                            absl::string_view sentence,
+                                            absl::Time now);
+  // False when it was not set aside.
+  bool Release(const std::string& host_id, absl::Time now);
+  void Restore(const std::vector<QuarantinedHost>& hosts);
   // One of kStreamRefusals.
   void StreamRefused(absl::string_view reason);
   void InDoubt();
@@ -101,6 +108,7 @@ class Fleet {
  private:
   mutable absl::Mutex mutex_;
   FleetSnapshot now_ ABSL_GUARDED_BY(mutex_);
+  DeliveryTotals delivery_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace swaplock

@@ -5,21 +5,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/civil_time.h"
 #include "server/judge/look_plan.h"
 #include "server/judge/rollout_hash.h"
+#include "server/verdict/cohort_drift.h"
 #include "server/verdict/judge_rollout.h"
 #include "server/verdict/rollout_windows.h"
 #include "server/verdict/seeded_random.h"
+#include "server/verdict/verdict_sentence.h"
 
 namespace swaplock {
 namespace {
 
 constexpr int64_t kRecentDays = 7;
-
-std::string DayInWords(int64_t day) {
-  return absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day);
-}
 
 // One day's judgement, before it is confirmed.
 struct Judged {
@@ -52,8 +49,9 @@ class Evaluator {
   }
 
  private:
-  absl::StatusOr<Rollout> RolloutBy(int64_t day) {
+  absl::StatusOr<Rollout> RolloutBy(int64_t day, bool boots_only = false) {
     RolloutWindows windows;
+    windows.boots_only = boots_only;
     windows.without = input_.without;
     return RolloutOf(reader_, input_.pair.base, input_.pair.newer, day,
                      windows);
@@ -61,14 +59,12 @@ class Evaluator {
 
   absl::StatusOr<Judged> Judge(int64_t day) {
     Judged out;
-    absl::StatusOr<Rollout> rollout = RolloutBy(day);
-    if (!rollout.ok()) return rollout.status();
-    out.plan = PlanLooks(rollout->upgrade_days, DaysToClose(*rollout),
+    const absl::StatusOr<Rollout> boots = RolloutBy(day, /*boots_only=*/true);
+    if (!boots.ok()) return boots.status();
+    out.plan = PlanLooks(boots->upgrade_days, DaysToClose(*boots),
                          input_.rules.min_hosts, day, input_.planned_end);
-    if (out.plan.as_of != day) {
-      rollout = RolloutBy(out.plan.as_of);
-      if (!rollout.ok()) return rollout.status();
-    }
+    absl::StatusOr<Rollout> rollout = RolloutBy(out.plan.as_of);
+    if (!rollout.ok()) return rollout.status();
     out.rollout = *std::move(rollout);
     out.rules = input_.rules;
     out.rules.ended = out.plan.ended;
@@ -176,6 +172,22 @@ class Evaluator {
   uint64_t hash_ = kHashStart;
 };
 
+// A kernel with itself: its hosts over time.
+absl::StatusOr<Evaluated> EvaluateCohort(EvidenceReader* reader,
+                                         const EvaluationInput& input) {
+  absl::StatusOr<CohortDrift> drift = JudgeCohort(
+      reader, input.pair.newer, input.today, input.without, input.rules);
+  if (!drift.ok()) return drift.status();
+  Evaluated out;
+  out.records = std::move(drift->records);
+  out.evaluation.input = input;
+  out.evaluation.rows_hash = drift->rows_hash;
+  out.evaluation.first_day = drift->first_day;
+  out.evaluation.last_day = drift->last_day;
+  out.evaluation.controls = drift->hosts;
+  return out;
+}
+
 }  // namespace
 
 bool Flags(VerdictKind kind) {
@@ -189,6 +201,9 @@ SubjectKey SubjectOf(const VerdictRecord& record) {
 
 absl::StatusOr<Evaluated> Evaluate(EvidenceReader* reader,
                                    const EvaluationInput& input) {
+  if (input.pair.base == input.pair.newer) {
+    return EvaluateCohort(reader, input);
+  }
   return Evaluator(reader, input).Run();
 }
 

@@ -67,6 +67,7 @@ struct Evaluated {
 // Whether it is a finding that somebody should act on.
 bool Flags(VerdictKind kind);
 
+// A pair of a kernel with itself is judged over time (cohort_drift.h).
 // While a rollout goes on, what a fixed look before had found stands until the
 // next one.
 absl::StatusOr<Evaluated> Evaluate(EvidenceReader* reader,

@@ -58,6 +58,19 @@ uint64_t UpgradedOf(const std::map<std::string, Kernel>& kernels,
   return it == kernel->second.predecessors.end() ? 0 : it->second;
 }
 
+// Hosts by the kernel that they ran on the last day, by their windows.
+std::map<std::string, uint64_t> HostsOn(int64_t today,
+                                        const std::vector<HostBoot>& boots,
+                                        const std::string& other) {
+  std::map<std::string, uint64_t> hosts;
+  for (const HostBoot& boot : boots) {
+    if (boot.last_day >= today && boot.kernel_release != other) {
+      ++hosts[boot.kernel_release];
+    }
+  }
+  return hosts;
+}
+
 }  // namespace
 
 std::vector<ChosenPair> ChoosePairs(const std::vector<HostBoot>& boots,
@@ -128,17 +141,31 @@ std::vector<ChosenPair> ChoosePairs(const std::vector<HostBoot>& boots,
   return out;
 }
 
+std::vector<ChosenPair> ChooseCohorts(const std::vector<HostBoot>& boots,
+                                      int64_t today, uint64_t min_hosts,
+                                      const std::string& other) {
+  std::vector<ChosenPair> out;
+  for (const auto& [release, hosts] : HostsOn(today, boots, other)) {
+    if (hosts < min_hosts) continue;
+    ChosenPair chosen;
+    chosen.pair = {release, release};
+    chosen.because = absl::StrCat(hosts, " hosts run it: they over time");
+    chosen.upgraded = hosts;
+    out.push_back(std::move(chosen));
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ChosenPair& a, const ChosenPair& b) {
+                     return a.upgraded > b.upgraded;
+                   });
+  if (out.size() > kMaxCohorts) out.resize(kMaxCohorts);
+  return out;
+}
+
 std::string MostPrevalent(const std::vector<HostBoot>& boots, int64_t today,
                           const std::string& other) {
-  std::map<std::string, uint64_t> hosts;
-  for (const HostBoot& boot : boots) {
-    if (boot.last_day >= today && boot.kernel_release != other) {
-      ++hosts[boot.kernel_release];
-    }
-  }
   std::string out;
   uint64_t most = 0;
-  for (const auto& [release, count] : hosts) {
+  for (const auto& [release, count] : HostsOn(today, boots, other)) {
     if (count > most) {
       out = release;
       most = count;

@@ -39,6 +39,14 @@ std::vector<ChosenPair> ChoosePairs(const std::vector<HostBoot>& boots,
                                     int64_t today, const PairRules& rules,
                                     const std::string& other);
 
+// Kernels whose hosts are looked at over time (Design D), each as a pair with
+// itself: those that at least `min_hosts` hosts ran on the last day, most hosts
+// first, at most kMaxCohorts.
+inline constexpr size_t kMaxCohorts = 3;
+std::vector<ChosenPair> ChooseCohorts(const std::vector<HostBoot>& boots,
+                                      int64_t today, uint64_t min_hosts,
+                                      const std::string& other);
+
 // The kernel that most hosts ran on the last day, by their windows; empty when
 // none did. It is what a self-test is made on.
 std::string MostPrevalent(const std::vector<HostBoot>& boots, int64_t today,

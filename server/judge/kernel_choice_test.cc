@@ -51,6 +51,18 @@ class Boots {
   std::vector<HostBoot> boots_;
 };
 
+TEST(KernelChoiceTest, CohortsAreTheKernelsThatManyHostsRunNow) {
+  Boots boots;
+  boots.Add(3, {"6.1", "6.18"}).Add(8, {"6.12", "6.18"}).Add(9, {"6.1"});
+  boots.Add(20, {"other"}).Add(30, {"5.10"}, kToday - 1).Add(7, {"6.6"});
+  const auto chosen = ChooseCohorts(boots.get(), kToday, 8, "other");
+  ASSERT_EQ(chosen.size(), 2u);
+  EXPECT_EQ(chosen[0].pair.base, "6.18");
+  EXPECT_EQ(chosen[0].pair.newer, "6.18");
+  EXPECT_EQ(chosen[1].pair.newer, "6.1");
+  EXPECT_THAT(ChooseCohorts(boots.get(), kToday, 12, "other"), IsEmpty());
+}
+
 TEST(KernelChoiceTest, AKernelIsComparedWithTheOneMostOfItsHostsRanBefore) {
   Boots boots;
   boots.Add(3, {"6.1", "6.18"}).Add(5, {"6.12", "6.18"}).Add(9, {"6.1"});

@@ -1,28 +1,16 @@
 #include "server/judge/rollout_hash.h"
 
-#include <cstring>
 #include <string>
 
-#include "server/verdict/seeded_random.h"
+#include "server/verdict/row_hash.h"
 
 namespace swaplock {
 namespace {
 
-// splitmix64's step for numbers, FNV-1a for texts.
-class Hasher {
+class Hasher : public RowHash {
  public:
-  explicit Hasher(uint64_t hash) : hash_(hash) {}
-
-  void Add(const std::string& text) { hash_ = HashOf(text, hash_); }
-  void Add(double value) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    Add(bits);
-  }
-  void Add(uint64_t value) { hash_ = SeededRandom(hash_ ^ value).Next(); }
-  void Add(int64_t value) { Add(static_cast<uint64_t>(value)); }
-  void Add(int value) { Add(static_cast<uint64_t>(value)); }
-  void Add(bool value) { Add(uint64_t{value}); }
+  using RowHash::Add;
+  using RowHash::RowHash;
 
   void Add(const OperationCounts& c) {
     Add(static_cast<int>(c.measured.lock_model));
@@ -80,11 +68,6 @@ class Hasher {
     Add(host.before);
     Add(host.after);
   }
-
-  uint64_t hash() const { return hash_; }
-
- private:
-  uint64_t hash_;
 };
 
 }  // namespace

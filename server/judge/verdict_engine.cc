@@ -101,12 +101,16 @@ absl::Status VerdictEngine::JudgePairs(EvidenceReader* reader, int64_t today) {
   }
   const absl::StatusOr<std::vector<HostBoot>> boots = reader->Boots();
   if (!boots.ok()) return boots.status();
-  const std::vector<ChosenPair> chosen =
+  std::vector<ChosenPair> chosen =
       ChoosePairs(*boots, today, pair_rules_, sources_.other_kernel);
   if (chosen.empty() && remark_.empty()) {
     remark_ = boots->empty() ? "No host has sent anything that a verdict could "
                                "rest on."
                              : "There are no two kernels to compare.";
+  }
+  for (ChosenPair& cohort : ChooseCohorts(
+           *boots, today, options_.rules.min_hosts, sources_.other_kernel)) {
+    chosen.push_back(std::move(cohort));
   }
   for (const ChosenPair& pair : chosen) {
     if (stopping_) return absl::OkStatus();
@@ -308,7 +312,12 @@ absl::StatusOr<PairComparison> VerdictEngine::Compare(const KernelPair& pair) {
   out.first_day = evaluated->evaluation.first_day;
   out.last_day = evaluated->evaluation.last_day;
   out.verdicts = std::move(evaluated->records);
-  if (out.verdicts.empty()) {
+  if (out.verdicts.empty() && pair.base == pair.newer) {
+    out.remark =
+        absl::StrCat(out.controls,
+                     " hosts ran it for the last three weeks, with too few "
+                     "of them, days or events to see a change of level.");
+  } else if (out.verdicts.empty()) {
     out.remark =
         out.hosts_upgraded == 0
             ? "No host went from the one kernel to the other."

@@ -398,5 +398,41 @@ TEST_F(VerdictEngineTest, AFileOfPairsThatBreaksLeavesTheOldRules) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// The kernel stays, and from one day on all hosts wait three times as often.
+TEST_F(VerdictEngineTest, AKernelThatChangesOverTimeIsSuspect) {
+  constexpr int64_t kChange = kFirst + 16;
+  const auto waits = [](int host, int64_t day) {
+    return Usual(host, day) * (day >= kChange ? 3 : 1);
+  };
+  Open();
+  Feed(kFirst, kChange + 8, waits, kBase);
+  Run();
+  const StoredVerdict* verdict = Waits();
+  ASSERT_NE(verdict, nullptr);
+  EXPECT_EQ(verdict->record.kernel_base, kBase);
+  EXPECT_EQ(verdict->record.kernel_new, kBase);
+  EXPECT_EQ(verdict->record.kind, VerdictKind::kSuspect);
+  EXPECT_FALSE(verdict->alerts);
+  EXPECT_NEAR(verdict->record.effect.ratio, 3, 0.2);
+  EXPECT_THAT(verdict->record.sentence,
+              HasSubstr("On 6.12.57 zram write changed about 2024-10-20"));
+  EXPECT_TRUE(book_->pairs.empty());
+  EXPECT_TRUE(book_->incidents.empty());
+  const auto again = engine_->Again(verdict->evaluation);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(Serialize(again->records[0]), Serialize(verdict->record));
+  // Asked for by name it is the same.
+  const auto compared = engine_->Compare({kBase, kBase});
+  ASSERT_TRUE(compared.ok()) << compared.status();
+  EXPECT_EQ(Serialize(compared->verdicts[0]), Serialize(verdict->record));
+}
+
+TEST_F(VerdictEngineTest, AKernelThatStaysAsItWasIsNoVerdict) {
+  Open();
+  Feed(kFirst, kFirst + 30, Usual, kBase);
+  Run();
+  EXPECT_EQ(Waits(), nullptr);
+}
+
 }  // namespace
 }  // namespace swaplock

@@ -80,6 +80,8 @@ bool TakeRecord(const VerdictRecord& record, const Evaluation& evaluation,
 }
 
 void TakePair(const Evaluation& evaluation, VerdictBook* book) {
+  // A kernel's hosts over time are no pair.
+  if (evaluation.input.pair.base == evaluation.input.pair.newer) return;
   JudgedPair judged;
   judged.pair = evaluation.input.pair;
   judged.chosen_because = evaluation.input.because;
@@ -261,6 +263,10 @@ VerdictChanges TakeEvaluation(const Evaluated& evaluated, VerdictBook* book) {
   for (const VerdictRecord& record : evaluated.records) {
     StoredVerdict* verdict =
         Find(evaluation.input.pair, SubjectOf(record), book);
+    // That a group of hosts kept its level is told where it was in doubt.
+    const bool nothing = record.design == Design::kChangePoint &&
+                         record.kind == VerdictKind::kInconclusive;
+    if (verdict == nullptr && nothing) continue;
     if (verdict == nullptr) {
       const uint64_t id = NextId(book->verdicts);
       verdict = &book->verdicts.emplace_back();

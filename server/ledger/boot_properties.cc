@@ -8,6 +8,8 @@
 namespace swaplock {
 namespace {
 
+constexpr char kCpuFamilyFact[] = "cpu/family";
+
 std::string CpusBucket(uint32_t cpus) {
   return cpus == 0    ? ""
          : cpus <= 8  ? "up to 8"
@@ -63,11 +65,16 @@ StrataKeys StrataKeysOf(const Environment& environment, const Facts& facts) {
       keys.emplace(name, label->second);
     }
   }
+  // A label may divide CPUs more usefully than their numbers do.
+  if (keys.count("cpu_family") == 0) {
+    set("cpu_family", FactOf(facts, kCpuFamilyFact));
+  }
   return keys;
 }
 
 Facts ChangeableFacts(const Environment& environment, const Facts& facts) {
   Facts out = facts;
+  out.erase(kCpuFamilyFact);  // a key of the host
   const auto set = [&out](const char* name, std::string value) {
     if (!value.empty()) out[name] = std::move(value);
   };

@@ -15,11 +15,13 @@ namespace swaplock {
 
 using Facts = std::map<std::string, std::string>;
 
-// By the names of kStrataKeys, as far as known. Labels of the host give
-// "cpu_family", "tier" and any other of these names that nothing else gives.
+// By the names of kStrataKeys, as far as known. Labels of the host give "tier"
+// and any other of these names that nothing else gives, and go before what the
+// agent says of "cpu_family".
 StrataKeys StrataKeysOf(const Environment& environment, const Facts& facts);
 
-// All facts, and those of the environment under "host/" and "label/".
+// All facts but the kind of CPU, and those of the environment under "host/" and
+// "label/".
 Facts ChangeableFacts(const Environment& environment, const Facts& facts);
 
 }  // namespace swaplock

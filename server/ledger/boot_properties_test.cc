@@ -33,6 +33,17 @@ TEST(BootPropertiesTest, KeysAreThoseOfTheHostAndItsLabels) {
                   Pair("tier", "web")));
 }
 
+TEST(BootPropertiesTest, TheKindOfCpuIsAKeyAndNoFactThatChanges) {
+  const Facts facts = {{"cpu/family", "GenuineIntel 6 207"}};
+  EXPECT_THAT(StrataKeysOf({}, facts),
+              UnorderedElementsAre(Pair("cpu_family", "GenuineIntel 6 207")));
+  EXPECT_THAT(ChangeableFacts({}, facts), IsEmpty());
+  Environment environment;
+  environment.labels = {{"cpu_family", "gen4"}};
+  EXPECT_THAT(StrataKeysOf(environment, facts),
+              UnorderedElementsAre(Pair("cpu_family", "gen4")));
+}
+
 TEST(BootPropertiesTest, WhatIsNotKnownIsNoKeyAndNoFact) {
   EXPECT_THAT(StrataKeysOf({}, {}), IsEmpty());
   EXPECT_THAT(ChangeableFacts({}, {}), IsEmpty());

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/window.h"
+#include "server/admission/quarantine_store.h"
 #include "server/fleet/fleet_state.h"
 #include "server/judge/verdict_store.h"
 #include "server/verdict/evidence.h"
@@ -47,6 +48,8 @@ class Ledger {
   virtual absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() = 0;
   // The verdicts that were made of it. As long as the ledger lives.
   virtual VerdictStore* verdicts() = 0;
+  // The hosts that are set aside. Likewise.
+  virtual QuarantineStore* quarantine() = 0;
 };
 
 }  // namespace swaplock

@@ -214,6 +214,9 @@ TEST_F(LedgerFaultsTest, ABackupIsWholeAndTakenWhileTheServerWrites) {
   const std::string target = restored + "/ledger.db";
   const absl::Status status = BackUp(directory, target);
   ASSERT_TRUE(status.ok()) << status;
+  struct stat entry = {};
+  ASSERT_EQ(stat(target.c_str(), &entry), 0);
+  EXPECT_EQ(entry.st_mode & 0777, 0600u) << "for its owner only";
   ASSERT_TRUE(ledger->Commit({MakeWindow("a", 11)}, kNow).ok());
   EXPECT_EQ(MergedIn(OpenLedger(restored).get()), 10u);
   EXPECT_EQ(MergedIn(ledger.get()), 11u);

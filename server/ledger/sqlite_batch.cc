@@ -75,6 +75,7 @@ void SqliteBatch::HostDay::Add(const Cell& cell) {
   longest_runnable_ns = std::max(longest_runnable_ns, cell.runnable.max_ns);
   timed_operations += cell.latency.Count();
   slow_operations += cell.latency.over_10ms;
+  episodes_over_10ms += cell.wait.over_10ms > 0;
 }
 
 // How many of the sequence numbers (after, seq] are known. Rows do not overlap,
@@ -391,7 +392,7 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
   Query upsert = database_->Prepare(
       "INSERT INTO host_days AS d VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
       " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
-      " ?24, ?25, ?26, ?27, ?28, ?29)"
+      " ?24, ?25, ?26, ?27, ?28, ?29, ?30)"
       " ON CONFLICT DO UPDATE SET"
       " fingerprint = excluded.fingerprint,"
       " acquisitions = d.acquisitions + excluded.acquisitions,"
@@ -410,7 +411,9 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
       " longest_runnable_ns ="
       "   max(d.longest_runnable_ns, excluded.longest_runnable_ns),"
       " timed_operations = d.timed_operations + excluded.timed_operations,"
-      " slow_operations = d.slow_operations + excluded.slow_operations");
+      " slow_operations = d.slow_operations + excluded.slow_operations,"
+      " episodes_over_10ms ="
+      "   d.episodes_over_10ms + excluded.episodes_over_10ms");
   return upsert
       .Bind(host_id, kernel, day_number, k.subsystem, k.operation, k.role,
             k.mode, k.algorithm, cell_key.lock_model, cell_key.hold_tier,
@@ -419,7 +422,7 @@ absl::Status SqliteBatch::WriteHostDay(const HostDayKey& key,
             day.waits_over_10ms, day.waits_over_100ms, day.wait_ns, day.hold_ns,
             day.runnable_ns, day.blocked_ns, day.on_cpu_ns, day.unknown_ns,
             day.longest_wait_ns, day.longest_hold_ns, day.longest_runnable_ns,
-            day.timed_operations, day.slow_operations)
+            day.timed_operations, day.slow_operations, day.episodes_over_10ms)
       .Run();
 }
 

@@ -52,6 +52,7 @@ class SqliteBatch {
     uint64_t longest_runnable_ns = 0;
     uint64_t timed_operations = 0;
     uint64_t slow_operations = 0;
+    uint64_t episodes_over_10ms = 0;  // windows and devices with such waits
 
     void Add(const Cell& cell);
   };

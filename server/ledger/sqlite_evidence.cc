@@ -69,11 +69,12 @@ absl::Status ReadCells(Database* database, const std::string& host_id,
       " hold_tier, wait_tier, latency_tier, acquisitions, contended,"
       " waits_over_1ms, waits_over_10ms, waits_over_100ms, wait_ns, hold_ns,"
       " runnable_ns, longest_hold_ns, longest_runnable_ns, timed_operations,"
-      " slow_operations, 0"
+      " slow_operations, episodes_over_10ms, 0"
       " FROM host_days WHERE host_id = ?1 AND day BETWEEN ?2 AND ?3"
       " UNION ALL"
       " SELECT kernel_release, day, subsystem, operation, role, lock_model,"
-      " hold_tier, wait_tier, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*)"
+      " hold_tier, wait_tier, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+      " count(*)"
       " FROM host_open_holds WHERE host_id = ?1 AND day BETWEEN ?2 AND ?3"
       " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8");
   query.Bind(host_id, first_day, last_day);
@@ -98,7 +99,7 @@ absl::Status ReadCells(Database* database, const std::string& host_id,
           &cell.waits_over_10ms, &cell.waits_over_100ms, &cell.wait_ns,
           &cell.hold_ns, &cell.runnable_ns, &cell.longest_hold_ns,
           &cell.longest_runnable_ns, &cell.timed_operations,
-          &cell.slow_operations, &cell.censored}) {
+          &cell.slow_operations, &cell.episodes_over_10ms, &cell.censored}) {
       *value = query.Unsigned(column++);
     }
     history->cells.push_back(std::move(cell));

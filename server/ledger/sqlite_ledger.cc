@@ -12,6 +12,7 @@
 #include "server/ledger/sqlite_batch.h"
 #include "server/ledger/sqlite_evidence.h"
 #include "server/ledger/sqlite_load.h"
+#include "server/ledger/sqlite_quarantine.h"
 #include "server/ledger/sqlite_schema.h"
 #include "server/ledger/sqlite_upkeep.h"
 #include "server/ledger/sqlite_verdicts.h"
@@ -115,9 +116,12 @@ absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::OpenLocked(
   absl::StatusOr<std::unique_ptr<SqliteVerdicts>> verdicts =
       SqliteVerdicts::Open(path);
   if (!verdicts.ok()) return verdicts.status();
-  return std::unique_ptr<SqliteLedger>(
-      new SqliteLedger(path, std::move(*lock), *std::move(writer),
-                       *std::move(reader), *std::move(verdicts)));
+  absl::StatusOr<std::unique_ptr<SqliteQuarantine>> quarantine =
+      SqliteQuarantine::Open(path);
+  if (!quarantine.ok()) return quarantine.status();
+  return std::unique_ptr<SqliteLedger>(new SqliteLedger(
+      path, std::move(*lock), *std::move(writer), *std::move(reader),
+      *std::move(verdicts), *std::move(quarantine)));
 }
 
 absl::StatusOr<std::unique_ptr<SqliteLedger>> SqliteLedger::Open(

@@ -38,6 +38,7 @@ class SqliteLedger : public Ledger {
   absl::StatusOr<FleetState> Load(absl::Time now) override;
   absl::StatusOr<std::unique_ptr<EvidenceReader>> OpenEvidence() override;
   VerdictStore* verdicts() override { return verdicts_.get(); }
+  QuarantineStore* quarantine() override { return quarantine_.get(); }
 
  private:
   static absl::StatusOr<DurableFile> Lock(const std::string& data_dir);
@@ -47,12 +48,14 @@ class SqliteLedger : public Ledger {
   SqliteLedger(std::string path, DurableFile lock,
                std::unique_ptr<Database> writer,
                std::unique_ptr<Database> reader,
-               std::unique_ptr<VerdictStore> verdicts)
+               std::unique_ptr<VerdictStore> verdicts,
+               std::unique_ptr<QuarantineStore> quarantine)
       : path_(std::move(path)),
         lock_(std::move(lock)),
         writer_(std::move(writer)),
         reader_(std::move(reader)),
-        verdicts_(std::move(verdicts)) {}
+        verdicts_(std::move(verdicts)),
+        quarantine_(std::move(quarantine)) {}
 
   const std::string path_;
   const DurableFile lock_;
@@ -60,6 +63,7 @@ class SqliteLedger : public Ledger {
   absl::Mutex reading_;
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(reading_);
   const std::unique_ptr<VerdictStore> verdicts_;
+  const std::unique_ptr<QuarantineStore> quarantine_;
 };
 
 }  // namespace swaplock

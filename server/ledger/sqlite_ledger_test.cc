@@ -233,6 +233,7 @@ TEST(SqliteLedgerTest, EvidenceIsOfLocksAndOfWholeOperations) {
       EXPECT_EQ(cell.acquisitions, 6u);
       EXPECT_EQ(cell.contended, 2u);
       EXPECT_EQ(cell.waits_over_10ms, 2u);
+      EXPECT_EQ(cell.episodes_over_10ms, 2u);  // one a window
       EXPECT_EQ(cell.waits_over_100ms, 0u);
       EXPECT_EQ(cell.runnable_ns, 20'000'000u);
       EXPECT_EQ(cell.longest_hold_ns, 12'000'000u);
@@ -641,7 +642,7 @@ TEST(SqliteLedgerTest, RefusesANewerSchemaInOneSentence) {
   EXPECT_EQ(ledger.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(ledger.status().message()),
               HasSubstr("has schema version 99, this program knows versions "
-                        "up to 4"));
+                        "up to 5"));
 }
 
 TEST(SqliteLedgerTest, RefusesASecondServerOnTheDirectory) {

@@ -11,7 +11,7 @@
 
 namespace swaplock {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 
 inline constexpr char kSchema[] = R"sql(
 -- Every window ever merged. What a row stands for is never merged again: the
@@ -77,6 +77,8 @@ CREATE TABLE host_days (
   longest_runnable_ns INTEGER NOT NULL,
   timed_operations INTEGER NOT NULL,
   slow_operations INTEGER NOT NULL,  -- over 10 ms
+  -- Windows and devices with waits over 10 ms; 0 with waits: not known.
+  episodes_over_10ms INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (host_id, kernel_release, day, subsystem, operation, role, mode,
                algorithm, lock_model, hold_tier, wait_tier, latency_tier)
 ) WITHOUT ROWID;
@@ -123,6 +125,16 @@ CREATE TABLE host_open_holds (
   hold_tier INTEGER NOT NULL,
   wait_tier INTEGER NOT NULL,
   PRIMARY KEY (host_id, boot_id, epoch, seq, position)
+) WITHOUT ROWID;
+
+-- Hosts that are set aside, or were not long ago (admission/quarantine.h).
+CREATE TABLE host_quarantine (
+  host_id TEXT NOT NULL PRIMARY KEY,
+  reason TEXT NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  until_unix_ns INTEGER NOT NULL,
+  refused INTEGER NOT NULL,  -- windows, ever
+  times INTEGER NOT NULL  -- set aside
 ) WITHOUT ROWID;
 
 -- The longest holds of each day; others are not kept.
@@ -444,6 +456,19 @@ CREATE TABLE verdict_self_tests (
   last_day INTEGER NOT NULL PRIMARY KEY,
   report BLOB NOT NULL
 );
+)sql",
+    // 5: episodes of long waits, of what was counted before not known; the
+    // quarantine.
+    R"sql(
+ALTER TABLE host_days ADD COLUMN episodes_over_10ms INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE host_quarantine (
+  host_id TEXT NOT NULL PRIMARY KEY,
+  reason TEXT NOT NULL,
+  since_unix_ns INTEGER NOT NULL,
+  until_unix_ns INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  times INTEGER NOT NULL
+) WITHOUT ROWID;
 )sql",
 };
 static_assert(std::size(kMigrations) == kSchemaVersion - 1);

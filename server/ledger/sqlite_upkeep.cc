@@ -1,5 +1,6 @@
 #include "server/ledger/sqlite_upkeep.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -81,6 +82,11 @@ absl::Status BackUp(const std::string& data_dir, const std::string& target) {
   if (unlink(temporary.c_str()) != 0 && errno != ENOENT) {
     return Failed("remove", temporary);
   }
+  // SQLite writes into an empty file, and makes one that others may read.
+  const int empty =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (empty < 0) return Failed("make", temporary);
+  close(empty);
   {
     // One read transaction: what the server commits meanwhile is not in it, and
     // the server does not wait for it.

@@ -33,6 +33,7 @@ class FakeLedger : public Ledger {
     return absl::UnimplementedError("not here");
   }
   VerdictStore* verdicts() override { return nullptr; }
+  QuarantineStore* quarantine() override { return nullptr; }
 
   absl::Notification entered;
   absl::Notification go_on;

@@ -281,6 +281,29 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
   out->Counter(metric::kAgentCpu, {}, Seconds(state.agent_cpu_ns));
 }
 
+void AddDelivery(const Delivery& delivery, Families* out) {
+  const struct {
+    const char* event;
+    uint64_t count;
+  } kEvents[] = {
+      {"merged", delivery.merged},       {"lost", delivery.lost},
+      {"damaged", delivery.damaged},     {"disk_error", delivery.disk_errors},
+      {"held", delivery.held},           {"stream", delivery.streams},
+      {"postponed", delivery.postponed}, {"refused", delivery.refused},
+      {"in_doubt", delivery.in_doubt}};
+  for (const auto& [event, count] : kEvents) {
+    out->Counter(metric::kAgentDeliveryEvents, {{"event", event}},
+                 static_cast<double>(count));
+  }
+  const uint64_t on_disk = delivery.waiting - delivery.only_in_memory;
+  out->Gauge(metric::kAgentSpoolWindows, {{"where", "disk"}},
+             static_cast<double>(on_disk));
+  out->Gauge(metric::kAgentSpoolWindows, {{"where", "memory"}},
+             static_cast<double>(delivery.only_in_memory));
+  out->Gauge(metric::kAgentSpoolBytes, {},
+             static_cast<double>(delivery.waiting_bytes));
+}
+
 void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
   std::map<std::string, uint64_t> rejections = snapshot.rejected;
   for (const RejectReason reason : kRejectReasons) {
@@ -348,6 +371,7 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
   Families others;
   AddHosts(snapshot, kernels, now, &others);
   AddPipeline(snapshot, &others);
+  AddDelivery(snapshot.delivery, &others);
   std::vector<MetricFamily> out = cells.Take();
   for (std::vector<MetricFamily> more :
        {VerdictFamilies(book, kernels, now), others.Take()}) {

@@ -200,6 +200,15 @@ inline constexpr MetricName kWindowsMissing = {
 inline constexpr MetricName kWindowsInDoubt = {
     "swaplock_windows_in_doubt_total",
     "Windows merged that another server may have counted too, since start."};
+inline constexpr MetricName kAgentDeliveryEvents = {
+    "swaplock_agent_delivery_events_total",
+    "What agents met on the way to the server, since its start."};
+inline constexpr MetricName kAgentSpoolWindows = {
+    "swaplock_agent_spool_windows",
+    "Windows that wait on hosts, as each host said last."};
+inline constexpr MetricName kAgentSpoolBytes = {
+    "swaplock_agent_spool_bytes",
+    "Bytes of the windows that wait on hosts, as each host said last."};
 inline constexpr MetricName kIngestLag = {
     "swaplock_ingest_lag_seconds",
     "From the end of the last window, by its host's clock, to its commit."};

@@ -47,7 +47,9 @@ struct HostDayCell {
   uint64_t waits_over_1ms = 0;
   uint64_t waits_over_10ms = 0;
   uint64_t waits_over_100ms = 0;
-  uint64_t episodes_over_10ms = 0;  // 0: not told apart
+  // A window in which somebody waited for a device's lock for over 10 ms counts
+  // as one, so that there were at least so many; 0 with waits: not told apart.
+  uint64_t episodes_over_10ms = 0;
   uint64_t censored = 0;
   uint64_t wait_ns = 0;
   uint64_t hold_ns = 0;

@@ -182,12 +182,15 @@ bool EnoughEvents(const Case& c, const RolloutRules& rules,
   uint64_t hosts[2] = {};
   for (const ComparedHost& host : c.comparison.hosts) {
     double own = host.before.events + host.after.events;
-    if (c.record.outcome == VerdictOutcome::kWaitsOver10ms &&
-        host.after_counts->episodes_over_10ms > 0) {
-      own = static_cast<double>(host.after_counts->episodes_over_10ms +
-                                (host.before_counts == nullptr
-                                     ? 0
-                                     : host.before_counts->episodes_over_10ms));
+    if (c.record.outcome == VerdictOutcome::kWaitsOver10ms) {
+      own = 0;
+      for (const OperationCounts* counts :
+           {host.before_counts, host.after_counts}) {
+        if (counts == nullptr) continue;
+        own += static_cast<double>(counts->episodes_over_10ms > 0
+                                       ? counts->episodes_over_10ms
+                                       : counts->waits_over_10ms);
+      }
     }
     events[host.treated()] += own;
     hosts[host.treated()] += own > 0;

@@ -49,8 +49,9 @@ struct OperationCounts {
   uint64_t waits_over_1ms = 0;
   uint64_t waits_over_10ms = 0;
   uint64_t waits_over_100ms = 0;
-  // Of the waits over 10 ms, those that no other of them overlaps on the same
-  // lock. 0 with waits: episodes were not told apart, and waits are taken.
+  // Episodes of waits over 10 ms: waits on one lock that overlap are one. At
+  // least so many there were; 0 with waits: not told apart, and waits are
+  // taken.
   uint64_t episodes_over_10ms = 0;
   uint64_t wait_ns = 0;
   uint64_t hold_ns = 0;

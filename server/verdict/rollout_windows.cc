@@ -8,6 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/verdict/host_boots.h"
+#include "server/verdict/host_window.h"
 #include "server/verdict/seeded_random.h"
 
 namespace swaplock {
@@ -25,38 +27,6 @@ int64_t WeekOf(int64_t day) { return (day + 3) / 7; }  // 1970-01-01: Thursday
 
 std::string UptimeBucket(int64_t days) {
   return days < 7 ? "under 7 days" : days < 30 ? "under 30 days" : "longer";
-}
-
-// What one host counted.
-struct Host {
-  // By day, then kernel.
-  std::map<int64_t, std::map<std::string, HostDay>> days;
-  std::map<int64_t, std::map<std::string, std::vector<const HostDayCell*>>>
-      cells;
-};
-
-using HostBoots = std::vector<HostBoot>;  // of one host, by day
-
-void SortByDay(HostBoots* boots) {
-  std::stable_sort(
-      boots->begin(), boots->end(),
-      [](const HostBoot& a, const HostBoot& b) { return a.day < b.day; });
-}
-
-// What is known of one host, of no day after `today`.
-Host Arranged(const HostHistory& history, int64_t today) {
-  Host host;
-  for (const HostDay& day : history.days) {
-    if (day.day > today) continue;
-    HostDay& sum = host.days[day.day][day.kernel_release];
-    sum.hours += day.hours;
-    sum.events_lost += day.events_lost;
-  }
-  for (const HostDayCell& cell : history.cells) {
-    if (cell.day > today) continue;
-    host.cells[cell.day][cell.kernel_release].push_back(&cell);
-  }
-  return host;
 }
 
 // A history in memory, as a reader.
@@ -84,119 +54,6 @@ class HistoryReader : public EvidenceReader {
   const std::vector<HostBoot>& boots_;
   std::map<std::string, HostHistory> hosts_;
 };
-
-// One operation of one window while rows are added.
-struct Sum {
-  std::map<Role, uint64_t> acquisitions;
-  std::map<LockModel, uint64_t> models;
-  std::set<WaitSight> sights;
-  bool unmeasured = false;
-  bool parts = true;
-  bool lock_rows = false;
-  bool latency = false;
-  bool lock_free = false;
-  OperationCounts counts;
-  std::map<int64_t, uint64_t> longest;  // by day
-};
-
-void AddRow(const HostDayCell& row, Sum* sum) {
-  OperationCounts& counts = sum->counts;
-  if (row.role == Role::kUnspecified &&
-      row.latency_tier != Tier::kUnspecified) {
-    sum->latency = true;
-    sum->lock_free |= row.lock_model == LockModel::kNone;
-    counts.timed_operations += row.timed_operations;
-    counts.slow_operations += row.slow_operations;
-    return;
-  }
-  sum->lock_rows = true;
-  sum->acquisitions[row.role] += row.acquisitions;
-  sum->models[row.lock_model] += row.acquisitions;
-  const std::optional<WaitSight> sight =
-      SightOf(row.lock_model, row.hold_tier, row.wait_tier);
-  if (sight.has_value()) {
-    sum->sights.insert(*sight);
-  } else {
-    sum->unmeasured = true;
-  }
-  sum->parts &= CountsHolds(row.hold_tier);
-  counts.contended += row.contended;
-  counts.waits_over_1ms += row.waits_over_1ms;
-  counts.waits_over_10ms += row.waits_over_10ms;
-  counts.waits_over_100ms += row.waits_over_100ms;
-  counts.episodes_over_10ms += row.episodes_over_10ms;
-  counts.censored += row.censored;
-  counts.wait_ns += row.wait_ns;
-  counts.hold_ns += row.hold_ns;
-  counts.runnable_ns += row.runnable_ns;
-  counts.longest_runnable_ns =
-      std::max(counts.longest_runnable_ns, row.longest_runnable_ns);
-  if (row.longest_hold_ns > 0) {
-    uint64_t& longest = sum->longest[row.day];
-    longest = std::max(longest, row.longest_hold_ns);
-  }
-}
-
-OperationCounts Finished(Sum sum) {
-  OperationCounts& counts = sum.counts;
-  counts.measured.latency = sum.latency;
-  if (!sum.lock_rows && sum.lock_free) {
-    // No lock at all: nobody can wait, and that is known.
-    counts.measured.lock_model = LockModel::kNone;
-    counts.measured.waits = WaitSight::kImpossible;
-    counts.operations = counts.timed_operations;
-    return counts;
-  }
-  for (const auto& [role, acquisitions] : sum.acquisitions) {
-    counts.operations = std::max(counts.operations, acquisitions);
-  }
-  uint64_t most = 0;
-  for (const auto& [model, acquisitions] : sum.models) {
-    if (acquisitions >= most) counts.measured.lock_model = model;
-    most = std::max(most, acquisitions);
-  }
-  if (sum.sights.size() > 1) sum.sights.erase(WaitSight::kImpossible);
-  if (!sum.unmeasured && sum.sights.size() == 1) {
-    counts.measured.waits = *sum.sights.begin();
-  }
-  counts.measured.parts = sum.lock_rows && sum.parts;
-  for (const auto& [day, longest] : sum.longest) {
-    counts.daily_longest_hold_ns.push_back(longest);
-  }
-  return counts;
-}
-
-// What the host counted under `kernel` on so many days from `first` on; nothing
-// when it was not measured on any of them.
-std::optional<HostWindow> WindowOf(const Host& host, const std::string& kernel,
-                                   int64_t first, int days) {
-  HostWindow window;
-  window.first_day = first;
-  window.days = days;
-  std::map<OperationKey, Sum> sums;
-  for (int64_t day = first; day < first + days; ++day) {
-    const auto measured = host.days.find(day);
-    if (measured != host.days.end()) {
-      const auto it = measured->second.find(kernel);
-      if (it != measured->second.end()) {
-        window.hours += it->second.hours;
-        window.events_lost += it->second.events_lost;
-      }
-    }
-    const auto rows = host.cells.find(day);
-    if (rows == host.cells.end()) continue;
-    const auto it = rows->second.find(kernel);
-    if (it == rows->second.end()) continue;
-    for (const HostDayCell* row : it->second) {
-      AddRow(*row, &sums[{row->subsystem, row->operation}]);
-    }
-  }
-  if (window.hours <= 0) return std::nullopt;
-  for (auto& [key, sum] : sums) {
-    window.operations.emplace(key, Finished(std::move(sum)));
-  }
-  return window;
-}
 
 class Assembly {
  public:
@@ -226,6 +83,7 @@ class Assembly {
     rollout_.uptime_unmatched =
         any_control &&
         (rebooted < kMinRebooted || windows_.after_first_day.has_value());
+    if (windows_.boots_only) return std::move(rollout_);
     if (absl::Status s = FillWindows(); !s.ok()) return s;
     return std::move(rollout_);
   }
@@ -279,29 +137,6 @@ class Assembly {
     }
     for (auto& [id, host_boots] : hosts_) SortByDay(&host_boots);
     return absl::OkStatus();
-  }
-
-  static std::set<std::string> Changes(const HostBoot& before,
-                                       const HostBoot& after) {
-    std::set<std::string> names;
-    for (const HostBoot* boot : {&before, &after}) {
-      for (const auto& [name, value] : boot->facts) names.insert(name);
-    }
-    std::set<std::string> changes;
-    for (const std::string& name : names) {
-      const auto value = [&](const HostBoot& boot) -> std::string {
-        const auto it = boot.facts.find(name);
-        return it == boot.facts.end() ? "unknown" : it->second;
-      };
-      if (value(before) == value(after)) continue;
-      changes.insert(
-          absl::StrCat(name, ": ", value(before), " -> ", value(after)));
-    }
-    return changes;
-  }
-
-  static std::string BuildOf(const HostBoot& boot) {
-    return boot.kernel_build.empty() ? boot.kernel_release : boot.kernel_build;
   }
 
   // The first reboot from the base build into the new one, or a first boot that
@@ -424,12 +259,11 @@ class Assembly {
           reader_->Host(change.host_id, before, today_);
       if (!history.ok()) return history.status();
       FillKeys(&history->boots, &change);
-      const Host host = Arranged(*history, today_);
-      change.before = WindowOf(host, base_, before, kBeforeDays);
-      change.after = WindowOf(host, change.arm == Arm::kTreated ? new_ : base_,
-                              after, kDays);
-      const auto last = host.days.upper_bound(after + kDays / 2);
-      change.vanished = last == host.days.end();
+      const HostRows rows(*history, today_);
+      change.before = rows.WindowOf(base_, before, kBeforeDays);
+      change.after = rows.WindowOf(change.arm == Arm::kTreated ? new_ : base_,
+                                   after, kDays);
+      change.vanished = !rows.MeasuredFrom(after + kDays / 2 + 1);
       if (change.vanished) change.after.reset();
       closed.push_back(std::move(change));
     }
@@ -453,7 +287,7 @@ class Assembly {
     if (known == nullptr) return;
     change->keys.insert(known->keys.begin(), known->keys.end());
     if (before == nullptr || after == nullptr || !change->rebooted) return;
-    change->co_changes = Changes(*before, *after);
+    change->co_changes = ChangedFacts(*before, *after);
   }
 
   EvidenceReader* const reader_;

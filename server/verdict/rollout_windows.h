@@ -26,6 +26,9 @@ struct RolloutWindows {
   // All after-windows begin on this day, however long ago the reboot was, and
   // hosts of any uptime are compared: how it is now. Absent: after the reboot.
   std::optional<int64_t> after_first_day;
+  // Only what boots tell: no host has a window, and nobody waits. For planning;
+  // what hosts counted is most of the reading.
+  bool boots_only = false;
 };
 
 // The rollout of `kernel_new` over `kernel_base`, as it stood at the end of

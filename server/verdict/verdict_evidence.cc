@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/text_table.h"
+#include "server/verdict/verdict_sentence.h"
 #include "server/verdict/verdict_words.h"
 
 namespace swaplock {
@@ -37,7 +38,7 @@ void AddFact(const char* name, std::string value, EvidenceTable* table) {
 
 EvidenceTable FactsOf(const VerdictRecord& r) {
   EvidenceTable table = {"What is compared", {{"what"}, {"value"}}, {}, {}};
-  AddFact("kernels", absl::StrCat(r.kernel_base, " -> ", r.kernel_new), &table);
+  AddFact("kernels", KernelsText(r.kernel_base, r.kernel_new), &table);
   AddFact("builds before", BuildsText(r.builds_before), &table);
   AddFact("builds after", BuildsText(r.builds_after), &table);
   AddFact("changed with it", absl::StrJoin(r.co_changes, ", "), &table);
@@ -45,6 +46,9 @@ EvidenceTable FactsOf(const VerdictRecord& r) {
   AddFact("lock", ChangeText(r.lock_model_base, r.lock_model_new), &table);
   AddFact("outcome", std::string(Phrase(r.outcome)), &table);
   AddFact("design", std::string(DesignText(r.design)), &table);
+  if (r.change.has_value()) {
+    AddFact("changed about", ChangeInWords(*r.change), &table);
+  }
   return table;
 }
 
@@ -108,8 +112,11 @@ EvidenceTable TestsOf(const VerdictRecord& r) {
   EvidenceTable table = {
       "Tests", {{"test"}, {"worse", true}, {"better", true}}, {}, {}};
   if (!std::isnan(r.p_worse)) {
-    table.rows.push_back({"fixed look: p", PText(r.p_worse, r.p_exact),
-                          PText(r.p_better, r.p_exact)});
+    const char* const test = r.design == Design::kChangePoint
+                                 ? "change of level: p"
+                                 : "fixed look: p";
+    table.rows.push_back(
+        {test, PText(r.p_worse, r.p_exact), PText(r.p_better, r.p_exact)});
     table.notes.push_back(absl::StrFormat(
         "Over the family of %d hypotheses p is %s; %s; the smallest that these "
         "numbers of hosts can give is %s.",
@@ -169,6 +176,7 @@ EvidenceTable ArmsOf(const VerdictRecord& r) {
     table.columns[1].title = "new kernel";
     table.columns[2].title = "base kernel";
   }
+  if (r.design == Design::kChangePoint) table.columns[1].title = "hosts";
   const ArmTotals& a = r.treated;
   const ArmTotals& b = r.controls;
   const auto add = [&](const std::string& name, const std::string& treated,
@@ -177,7 +185,8 @@ EvidenceTable ArmsOf(const VerdictRecord& r) {
   };
   const auto totals = [&](const char* when, double ArmTotals::*hours,
                           double ArmTotals::*operations,
-                          double ArmTotals::*events) {
+                          double ArmTotals::*events,
+                          double ArmTotals::*episodes) {
     if (!(a.*hours > 0) && !(b.*hours > 0)) return;
     // Of nobody nothing was counted.
     const auto text = [&](const ArmTotals& arm, double value) {
@@ -188,15 +197,19 @@ EvidenceTable ArmsOf(const VerdictRecord& r) {
         text(b, b.*operations));
     add(absl::StrCat(UnitOf(r.outcome), " ", when), text(a, a.*events),
         text(b, b.*events));
+    if (a.*episodes > 0 || b.*episodes > 0) {
+      add(absl::StrCat("episodes of them ", when, ", at least"),
+          text(a, a.*episodes), text(b, b.*episodes));
+    }
     add(absl::StrCat("per million operations ", when),
         PerMillion(a.*events, a.*operations),
         PerMillion(b.*events, b.*operations));
   };
   add("hosts compared", absl::StrCat(a.hosts), absl::StrCat(b.hosts));
   totals("before", &ArmTotals::hours_before, &ArmTotals::operations_before,
-         &ArmTotals::events_before);
+         &ArmTotals::events_before, &ArmTotals::episodes_before);
   totals("after", &ArmTotals::hours_after, &ArmTotals::operations_after,
-         &ArmTotals::events_after);
+         &ArmTotals::events_after, &ArmTotals::episodes_after);
   const struct {
     const char* name;
     uint64_t ArmTotals::*hosts;

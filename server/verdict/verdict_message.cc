@@ -60,6 +60,8 @@ void Set(const ArmTotals& from, v1::VerdictRecord::ArmTotals* to) {
   to->set_operations_after(from.operations_after);
   to->set_events_before(from.events_before);
   to->set_events_after(from.events_after);
+  to->set_episodes_before(from.episodes_before);
+  to->set_episodes_after(from.episodes_after);
   to->set_left_out_measured_otherwise(from.left_out_measured_otherwise);
   to->set_left_out_few_operations(from.left_out_few_operations);
   to->set_left_out_other_workload(from.left_out_other_workload);
@@ -76,6 +78,8 @@ ArmTotals TotalsOf(const v1::VerdictRecord::ArmTotals& from) {
   to.operations_after = from.operations_after();
   to.events_before = from.events_before();
   to.events_after = from.events_after();
+  to.episodes_before = from.episodes_before();
+  to.episodes_after = from.episodes_after();
   to.left_out_measured_otherwise = from.left_out_measured_otherwise();
   to.left_out_few_operations = from.left_out_few_operations();
   to.left_out_other_workload = from.left_out_other_workload();
@@ -270,6 +274,11 @@ v1::VerdictRecord ToProto(const VerdictRecord& r) {
     Set(*r.longest_controls, out.mutable_longest_controls());
   }
   out.set_seed(r.seed);
+  if (r.change.has_value()) {
+    out.mutable_change()->set_day(r.change->day);
+    out.mutable_change()->set_first(r.change->first);
+    out.mutable_change()->set_last(r.change->last);
+  }
   return out;
 }
 
@@ -320,6 +329,10 @@ absl::StatusOr<VerdictRecord> FromProto(const v1::VerdictRecord& message) {
     r.longest_controls = LevelOf(message.longest_controls());
   }
   r.seed = message.seed();
+  if (message.has_change()) {
+    r.change = ChangeDays{message.change().day(), message.change().first(),
+                          message.change().last()};
+  }
   return r;
 }
 

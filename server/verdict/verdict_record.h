@@ -53,6 +53,10 @@ struct ArmTotals {
   double operations_after = 0;
   double events_before = 0;
   double events_after = 0;
+  // Of waits over 10 ms: at least so many episodes, which are waits on one lock
+  // that overlap; 0: not known.
+  double episodes_before = 0;
+  double episodes_after = 0;
   // Hosts that the test does not rest on, and why.
   uint64_t left_out_measured_otherwise = 0;
   uint64_t left_out_few_operations = 0;
@@ -108,6 +112,13 @@ struct SecondaryResult {
   Effect effect;
 };
 
+// When one group of hosts changed its level (Design::kChangePoint).
+struct ChangeDays {
+  int64_t day = 0;    // the first of the new level, since 1970 UTC
+  int64_t first = 0;  // where it may lie
+  int64_t last = 0;
+};
+
 struct VerdictRecord {
   std::string kernel_base;
   std::string kernel_new;
@@ -157,6 +168,8 @@ struct VerdictRecord {
   double runnable_share_before = kNoNumber;
   double runnable_share_after = kNoNumber;
 
+  std::optional<ChangeDays> change;
+
   // Beside verdicts on waits over 10 ms.
   std::vector<SecondaryResult> secondary;
   std::vector<QuantileChange> quantiles;
@@ -167,7 +180,7 @@ struct VerdictRecord {
 };
 
 // Engine version, part of a stored verdict: a change of the numbers changes it.
-inline constexpr int kVerdictEngine = 2;
+inline constexpr int kVerdictEngine = 3;
 
 }  // namespace swaplock
 

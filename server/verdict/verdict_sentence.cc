@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/civil_time.h"
 
 namespace swaplock {
 namespace {
@@ -22,6 +23,8 @@ std::string Hosts(const VerdictRecord& r) {
     case Design::kParallelGroups:
       return absl::StrFormat("%d hosts against %d others", r.treated.hosts,
                              r.controls.hosts);
+    case Design::kChangePoint:
+      return absl::StrFormat("%d hosts", r.treated.hosts);
     default:
       return absl::StrFormat("%d hosts before and after, none to compare with",
                              r.treated.hosts);
@@ -68,6 +71,16 @@ std::string Cause(const VerdictRecord& r) {
       100 * r.runnable_share_after, 100 * r.runnable_share_before);
 }
 
+std::string DriftSentence(const VerdictRecord& r) {
+  if (!r.change.has_value()) {
+    return absl::StrFormat("%s, %s, %s: %s.", r.kernel_new, Subject(r),
+                           Phrase(r.outcome), r.reason);
+  }
+  return absl::StrFormat("On %s%s %s changed about %s: %s; %s.", r.kernel_new,
+                         Together(r), Subject(r), ChangeInWords(*r.change),
+                         EffectInWords(r), r.reason);
+}
+
 }  // namespace
 
 bool RunnablePartMadeIt(const VerdictRecord& r) {
@@ -106,7 +119,18 @@ std::string EffectInWords(const VerdictRecord& r) {
       p);
 }
 
+std::string DayInWords(int64_t day) {
+  return absl::FormatCivilTime(absl::CivilDay(1970, 1, 1) + day);
+}
+
+std::string ChangeInWords(const ChangeDays& change) {
+  if (change.first == change.last) return DayInWords(change.day);
+  return absl::StrCat(DayInWords(change.day), " (", DayInWords(change.first),
+                      " to ", DayInWords(change.last), ")");
+}
+
 std::string SentenceOf(const VerdictRecord& r) {
+  if (r.design == Design::kChangePoint) return DriftSentence(r);
   switch (r.kind) {
     case VerdictKind::kRegression:
     case VerdictKind::kImprovement:

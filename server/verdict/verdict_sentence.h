@@ -2,6 +2,7 @@
 #ifndef SWAPLOCK_SERVER_VERDICT_VERDICT_SENTENCE_H_
 #define SWAPLOCK_SERVER_VERDICT_VERDICT_SENTENCE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "server/verdict/verdict_record.h"
@@ -19,6 +20,11 @@ std::string EffectInWords(const VerdictRecord& record);
 bool RunnablePartMadeIt(const VerdictRecord& record);
 
 std::string SentenceOf(const VerdictRecord& record);
+
+// "2026-11-28", of a day since 1970 UTC.
+std::string DayInWords(int64_t day);
+// "2026-11-12 (2026-11-10 to 2026-11-13)"
+std::string ChangeInWords(const ChangeDays& change);
 
 }  // namespace swaplock
 

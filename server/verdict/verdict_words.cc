@@ -58,6 +58,11 @@ std::string DayText(int64_t day) {
   return DayText(absl::UnixEpoch() + day * absl::Hours(24));
 }
 
+std::string KernelsText(const std::string& base, const std::string& newer) {
+  return base == newer ? absl::StrCat(base, " over time")
+                       : absl::StrCat(base, " -> ", newer);
+}
+
 absl::string_view ShortName(VerdictOutcome outcome) {
   switch (outcome) {
     case VerdictOutcome::kWaitsOver10ms:

@@ -25,6 +25,9 @@ std::string PercentText(double share);
 std::string DayText(int64_t day);
 std::string DayText(absl::Time time);
 
+// "6.12.57 -> 6.18.15"; "6.18.15 over time" of a kernel with itself.
+std::string KernelsText(const std::string& base, const std::string& newer);
+
 // "waits >10 ms", "runnable", "contended": for a column.
 absl::string_view ShortName(VerdictOutcome outcome);
 // "zram read"

@@ -63,7 +63,7 @@ HtmlCell Linked(std::string text, std::string link) {
 
 std::string PairHtml(const PairListing& listing) {
   HtmlTable table = {
-      absl::StrCat(listing.pair.base, " -> ", listing.pair.newer),
+      KernelsText(listing.pair.base, listing.pair.newer),
       {"verdict", "operation", "outcome", "ratio (90 % interval)",
        "p, adjusted", "upgraded, not", "state", "in words"},
       {}};

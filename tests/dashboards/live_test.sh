@@ -7,49 +7,14 @@
 # shellcheck disable=SC2016,SC2317  # programs of jq; functions that `eventually` calls
 set -euo pipefail
 source tests/dashboards/tools.sh
+source tests/dashboards/processes.sh
 require_tools prometheus promtool prometheus-alertmanager curl jq
 
 # The number of hosts that fleet_recording makes.
 readonly HOSTS=19
-readonly PATIENCE=90
 # Panels that may be empty although all works, "title<TAB>reason". None: the
 # recording has a value for each.
 readonly MAY_BE_EMPTY=""
-
-TMP="$(mktemp -d "${TEST_TMPDIR:-/tmp}/live.XXXXXX")"
-STARTED=()
-# Ends what this test started, and nothing else.
-clean_up() {
-  local pid
-  for pid in "${STARTED[@]}"; do kill "${pid}" 2>/dev/null || true; done
-  for pid in "${STARTED[@]}"; do wait "${pid}" 2>/dev/null || true; done
-  rm -rf "${TMP}"
-}
-trap clean_up EXIT
-
-# start NAME COMMAND...: in the background, with its output in NAME.log.
-start() {
-  local name="$1"
-  shift
-  "$@" >"${TMP}/${name}.log" 2>&1 &
-  STARTED+=("$!")
-}
-
-give_up() {
-  fail "$1"
-  tail -n 20 "${TMP}"/{server,prometheus,alertmanager}.log || true
-  conclude
-}
-
-# eventually WHAT COMMAND...: tries COMMAND until it succeeds.
-eventually() {
-  local what="$1" end=$((SECONDS + PATIENCE))
-  shift
-  until "$@"; do
-    ((SECONDS < end)) || give_up "after ${PATIENCE} s: ${what}"
-    sleep 0.2
-  done
-}
 
 # The server, on free ports.
 mkdir "${TMP}/data"

@@ -13,8 +13,14 @@ require_tools() {
   local tool path
   for tool in "$@"; do
     if ! path="$(find_tool "${tool}")"; then
-      local package="${tool/promtool/prometheus}"
-      echo "SKIPPED: there is no ${tool}, of Debian's package ${package/amtool/prometheus-alertmanager}"
+      local package="${tool}"
+      case "${tool}" in
+        promtool) package=prometheus ;;
+        amtool) package=prometheus-alertmanager ;;
+        vmagent) package=victoria-metrics ;;
+        ss) package=iproute2 ;;
+      esac
+      echo "SKIPPED: there is no ${tool}, of Debian's package ${package}"
       exit 0
     fi
     printf -v "$(tr '[:lower:]-' '[:upper:]_' <<<"${tool}")" '%s' "${path}"

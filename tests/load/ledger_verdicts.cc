@@ -11,9 +11,8 @@
 #include "tests/load/host_calendar.h"
 
 namespace swaplock {
-namespace {
 
-absl::Status CommitAll(const std::vector<Window>& windows, Ledger* ledger) {
+absl::Status CommitByDay(const std::vector<Window>& windows, Ledger* ledger) {
   for (size_t first = 0; first < windows.size();) {
     size_t end = first;
     while (end < windows.size() &&
@@ -33,15 +32,13 @@ absl::Status CommitAll(const std::vector<Window>& windows, Ledger* ledger) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<RolloutVerdicts> VerdictsThroughLedger(
     const std::vector<Window>& windows, const std::string& directory,
     const std::string& kernel_base, const std::string& kernel_new) {
   absl::StatusOr<std::unique_ptr<SqliteLedger>> ledger =
       SqliteLedger::Open(directory);
   if (!ledger.ok()) return ledger.status();
-  if (absl::Status s = CommitAll(windows, ledger->get()); !s.ok()) return s;
+  if (absl::Status s = CommitByDay(windows, ledger->get()); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<EvidenceReader>> evidence =
       (*ledger)->OpenEvidence();
   if (!evidence.ok()) return evidence.status();

@@ -5,14 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/window.h"
+#include "server/ledger/ledger.h"
 #include "server/verdict/judge_rollout.h"
 #include "server/verdict/rollout.h"
 
 namespace swaplock {
 
-// Commits the windows, sorted by time, day by day into a new SQLite ledger in
+// Commits the windows, sorted by time, a batch for each day.
+absl::Status CommitByDay(const std::vector<Window>& windows, Ledger* ledger);
+
+// Commits the windows like this into a new SQLite ledger in
 // `directory`, reads the rollout of `kernel_new` back from it as it stood on
 // the last day, and judges it by the usual rules.
 absl::StatusOr<RolloutVerdicts> VerdictsThroughLedger(
