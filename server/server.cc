@@ -77,7 +77,7 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       admission_(options_.admission),
       steering_(options_.clock),
       settings_(options_.settings_file, &steering_),
-      fleet_(std::move(state)),
+      fleet_(std::move(state), options_.replay),
       verdicts_(SourcesOfVerdicts(), options_.verdicts),
       exporter_(&fleet_, &verdicts_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
@@ -180,7 +180,7 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
                            ValueOf(query, "context") == "1"}));
   };
   pages["/api/v1/verdicts"] = [this](const Query&) {
-    return Json(VerdictsJson(*verdicts_.Book()));
+    return Json(VerdictsJson(*verdicts_.Book(), fleet_.replay()));
   };
   return pages;
 }

@@ -335,6 +335,7 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
   out->Summary(metric::kCommit, snapshot.commits,
                Seconds(snapshot.commit_time));
   out->Gauge(metric::kBuildInfo, {{"version", std::string(kVersion)}}, 1);
+  out->Gauge(metric::kReplay, {}, snapshot.replay.empty() ? 0 : 1);
 }
 
 }  // namespace

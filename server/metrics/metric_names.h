@@ -207,6 +207,9 @@ inline constexpr MetricName kCommit = {
     "swaplock_commit_seconds", "Time that committing batches of windows took."};
 inline constexpr MetricName kBuildInfo = {"swaplock_build_info",
                                           "1, with the server's version."};
+inline constexpr MetricName kReplay = {
+    "swaplock_replay",
+    "1 if the hosts do not exist: a demonstration with recorded windows."};
 
 }  // namespace metric
 }  // namespace swaplock
