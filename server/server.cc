@@ -143,10 +143,14 @@ absl::Status Server::StartGrpc() {
   return absl::OkStatus();
 }
 
-std::string Server::Metrics() {
+void Server::CountConnections() {
   const Acceptor::Stats stats =
       serving_ ? acceptor_->stats() : Acceptor::Stats();
   fleet_.SetConnections({stats.open, stats.refused, stats.delayed});
+}
+
+std::string Server::Metrics() {
+  CountConnections();
   return exporter_.Text();
 }
 
@@ -155,6 +159,10 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
   const auto now = options_.clock.wall;
   std::map<std::string, HttpServer::Page> pages =
       PagesOf(&fleet_, &verdicts_, now);
+  pages["/pipeline"] = [this, page = pages["/pipeline"]](const Query& query) {
+    CountConnections();
+    return page(query);
+  };
   pages["/metrics"] = [this](const Query&) {
     return HttpReply{200, "text/plain; version=0.0.4; charset=utf-8",
                      Metrics()};

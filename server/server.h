@@ -97,6 +97,7 @@ class Server {
   absl::Status StartHttp();
   std::map<std::string, HttpServer::Page> HttpPages();
   std::string Metrics();
+  void CountConnections();
   VerdictSources SourcesOfVerdicts();
   void JudgeUntilShutdown();
 

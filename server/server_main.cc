@@ -304,9 +304,6 @@ void SetUpDemo(const ReplayClock& clock, ServerOptions* options) {
   options->clock = clock.AsClock();
   options->replay = kReplayNotice;
   options->verdicts.close_delay = absl::ZeroDuration();
-  // There are two weeks of nights, and somebody waits.
-  options->verdicts.self_test_splits =
-      std::min<uint64_t>(options->verdicts.self_test_splits, 20);
 }
 
 int Run() {

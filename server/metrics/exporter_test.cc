@@ -39,6 +39,13 @@ constexpr char kWrite[] =
     "role=\"stream\",mode=\"exclusive\",algorithm=\"zstd\",tier=\"exact\","
     "wait_tier=\"contention\"";
 
+TEST(ExporterTest, SaysWhetherTheHostsExist) {
+  FleetSnapshot snapshot;
+  EXPECT_THAT(Render(snapshot), HasSubstr("swaplock_replay 0\n"));
+  snapshot.replay = "none does";
+  EXPECT_THAT(Render(snapshot), HasSubstr("swaplock_replay 1\n"));
+}
+
 TEST(ExporterTest, ShowsTheSumsOfAllHosts) {
   const std::string text =
       Render(SnapshotOf({MakeWindow("a", 1), MakeWindow("b", 1)}));

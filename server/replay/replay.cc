@@ -25,6 +25,11 @@ constexpr int kGroupHosts = 16;
 // Too few for a verdict: what one boot of 7.3 under emulation shows is not to
 // be said of 7.3 (docs/VERDICTS.md).
 constexpr int kCanaries = 4;
+// As hosts say them; verdicts tell kernels apart by their release only.
+constexpr char k612[] = "6.12.118";
+constexpr char k618Lazy[] = "6.18.15";
+constexpr char k618None[] = "6.18.15-none";
+constexpr char k73[] = "7.3.4";
 constexpr int kDaysBefore = 16;  // of the first windows, before that
 
 int64_t Today() { return (absl::Now() - absl::UnixEpoch()) / kDay; }
@@ -38,18 +43,18 @@ ResampledRollout Plan() {
   return rollout;
 }
 
-// The reader takes files.
-absl::StatusOr<RecordedKernel> Recorded(const std::string& kernel,
+// The reader takes files. `release`: what the fleet calls the kernel.
+absl::StatusOr<RecordedKernel> Recorded(const std::string& name,
+                                        const std::string& release,
                                         const std::string& directory) {
-  const std::string name = absl::StrCat(kernel, ".slk");
   const std::string path = absl::StrCat(directory, "/", name);
   std::ofstream file(path, std::ios::binary);
   file << EmbeddedRecording(name);
   file.close();
   if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", path));
-  absl::StatusOr<RecordedKernel> recorded = ReadRecordedKernel(path, kernel);
+  absl::StatusOr<RecordedKernel> recorded = ReadRecordedKernel(path, release);
   if (recorded.ok() && recorded->windows.empty()) {
-    return absl::DataLossError(absl::StrCat("nothing is recorded of ", kernel));
+    return absl::DataLossError(absl::StrCat("nothing is recorded in ", name));
   }
   return recorded;
 }
@@ -133,11 +138,14 @@ Replay::~Replay() {
 
 absl::Status Replay::AddHosts(const Options& options) {
   std::map<std::string, RecordedKernel> kernels;
-  for (const char* name :
-       {"6.12-voluntary", "6.18-lazy", "6.18-none", "7.3-lazy"}) {
-    auto kernel = Recorded(name, options.scratch_directory);
+  for (const auto& [release, name] :
+       {std::make_pair(k612, "6.12-voluntary.slk"),
+        std::make_pair(k618Lazy, "6.18-lazy.slk"),
+        std::make_pair(k618None, "6.18-none.slk"),
+        std::make_pair(k73, "7.3-lazy.slk")}) {
+    auto kernel = Recorded(name, release, options.scratch_directory);
     if (!kernel.ok()) return kernel.status();
-    kernels[name] = *std::move(kernel);
+    kernels[release] = *std::move(kernel);
   }
   // As messages, which have no room for what is zero.
   const auto take = [this](const Window& window) {
@@ -149,11 +157,11 @@ absl::Status Replay::AddHosts(const Options& options) {
     const char* before;
     const char* after;
   } groups[] = {
-      {"keeps-6.12", kGroupHosts, "6.12-voluntary", "6.12-voluntary"},
-      {"to-6.18-lazy", kGroupHosts, "6.12-voluntary", "6.18-lazy"},
-      {"keeps-6.18-lazy", kGroupHosts, "6.18-lazy", "6.18-lazy"},
-      {"to-6.18-none", kGroupHosts, "6.18-lazy", "6.18-none"},
-      {"to-7.3-lazy", kCanaries, "6.18-lazy", "7.3-lazy"},
+      {"keeps-6.12", kGroupHosts, k612, k612},
+      {"to-6.18", kGroupHosts, k612, k618Lazy},
+      {"keeps-6.18", kGroupHosts, k618Lazy, k618Lazy},
+      {"to-6.18-none", kGroupHosts, k618Lazy, k618None},
+      {"to-7.3", kCanaries, k618Lazy, k73},
   };
   for (const auto& group : groups) {
     fleet_.AddHosts(group.hosts, group.count, kernels[group.before],
@@ -164,14 +172,13 @@ absl::Status Replay::AddHosts(const Options& options) {
 
 absl::Status Replay::ReplayDays() {
   for (auto& [day, windows] : days_) {
-    clock_.StandAt(BeginOf(day + 1));
+    // Just before midnight: a day whose windows are on their way is not judged.
+    clock_.StandAt(BeginOf(day + 1) - absl::Seconds(1));
     if (absl::Status s = Send(std::move(windows)); !s.ok()) return s;
-    if (day < Today() - kFirstBoot) continue;  // nothing to compare
-    if (absl::Status s = server_->RefreshVerdicts(); !s.ok()) return s;
   }
   days_.clear();
   clock_.CatchUp();
-  return absl::OkStatus();
+  return server_->RefreshVerdicts();
 }
 
 void Replay::GoOn() {

@@ -4,8 +4,8 @@
 // without preemption and, too few for a verdict, to 7.3; as many keep the
 // kernel that these come from.
 //
-// What happened in a month comes at once, day by day, with verdicts after each;
-// then every host goes on and sends a window from time to time.
+// What happened in a month comes at once, day by day, and is judged; then every
+// host goes on and sends a window from time to time.
 #ifndef SWAPLOCK_SERVER_REPLAY_REPLAY_H_
 #define SWAPLOCK_SERVER_REPLAY_REPLAY_H_
 

@@ -97,16 +97,16 @@ v1::VerdictRecord Reads(const v1::VerdictBook& book, const std::string& base,
 TEST_F(ReplayTest, SaysWhatIsKnownOfTheRecordedKernels) {
   const v1::VerdictBook book = Verdicts();
   EXPECT_EQ(book.replay(), kReplayNotice);
-  const v1::VerdictRecord worse = Reads(book, "6.12-voluntary", "6.18-lazy");
+  const v1::VerdictRecord worse = Reads(book, "6.12.118", "6.18.15");
   EXPECT_EQ(worse.kind(), v1::VERDICT_KIND_REGRESSION) << worse.sentence();
   EXPECT_THAT(worse.sentence(),
               HasSubstr("Cause: holders of the lock were runnable"));
-  const v1::VerdictRecord better = Reads(book, "6.18-lazy", "6.18-none");
+  const v1::VerdictRecord better = Reads(book, "6.18.15", "6.18.15-none");
   EXPECT_EQ(better.kind(), v1::VERDICT_KIND_IMPROVEMENT) << better.sentence();
   uint64_t canaries = 0;
   for (const v1::StoredVerdict& verdict : book.verdicts()) {
     const v1::VerdictRecord& record = verdict.record();
-    if (record.kernel_new() != "7.3-lazy") continue;
+    if (record.kernel_new() != "7.3.4") continue;
     ++canaries;
     EXPECT_EQ(record.kind(), v1::VERDICT_KIND_INCONCLUSIVE)
         << record.sentence();
@@ -126,8 +126,8 @@ TEST_F(ReplayTest, ItsHostsAreConnectedAndSaidNotToExist) {
     EXPECT_TRUE(host.connected()) << host.host_id();
     kernels.insert(host.kernel_release());
   }
-  EXPECT_THAT(kernels, ElementsAre("6.12-voluntary", "6.18-lazy", "6.18-none",
-                                   "7.3-lazy"));
+  EXPECT_THAT(kernels,
+              ElementsAre("6.12.118", "6.18.15", "6.18.15-none", "7.3.4"));
 }
 
 }  // namespace

@@ -218,6 +218,7 @@ void ResampledFleet::AddDays(const Host& host, int64_t first, int64_t last,
       sums.Add((*host.blocks)[draw(random_)]);
     }
     Window window = WindowOfDay(host.calendar, day);
+    window.key.seq = static_cast<uint64_t>(day - first + 1);
     sums.MoveTo(&window);
     take(std::move(window));
   }
