@@ -149,21 +149,22 @@ Environment EnvironmentOf(const RecordedKernel& kernel) {
 }  // namespace
 
 struct ResampledFleet::Recording {
+  std::vector<std::string> not_measured;
   std::vector<Block> blocks;
 };
 
 struct ResampledFleet::Host {
   HostCalendar calendar;
-  const std::vector<Block>* blocks = nullptr;
+  const Recording* recording = nullptr;
   std::vector<double> weights;  // of the blocks
   uint64_t seq = 0;             // of the last window of WindowsUntil
 
   // `busy`: the power of ResampledRollout.
-  void Runs(const std::vector<Block>& of_kernel, double busy) {
-    blocks = &of_kernel;
+  void Runs(const Recording& kernel, double busy) {
+    recording = &kernel;
     weights.clear();
-    weights.reserve(of_kernel.size());
-    for (const Block& block : of_kernel) {
+    weights.reserve(kernel.blocks.size());
+    for (const Block& block : kernel.blocks) {
       weights.push_back(std::exp(busy * block.score));
     }
   }
@@ -179,6 +180,7 @@ const ResampledFleet::Recording& ResampledFleet::RecordingOf(
   std::unique_ptr<Recording>& recording = recordings_[kernel.name];
   if (recording == nullptr) {
     recording = std::make_unique<Recording>();
+    recording->not_measured = kernel.windows.front().coverage.not_measured;
     recording->blocks =
         BlocksOf(kernel, static_cast<size_t>(rollout_.windows_per_block));
   }
@@ -189,8 +191,8 @@ void ResampledFleet::AddHosts(const std::string& name, int count,
                               const RecordedKernel& before,
                               const RecordedKernel& after,
                               const std::function<void(Window)>& take) {
-  const std::vector<Block>& old_blocks = RecordingOf(before).blocks;
-  const std::vector<Block>& new_blocks = RecordingOf(after).blocks;
+  const Recording& old_kernel = RecordingOf(before);
+  const Recording& new_kernel = RecordingOf(after);
   for (int i = 0; i < count; ++i) {
     Host host;
     host.calendar.host_id = absl::StrCat(name, "-", i);
@@ -199,9 +201,9 @@ void ResampledFleet::AddHosts(const std::string& name, int count,
     host.calendar.after = EnvironmentOf(after);
     const int64_t booted = host.calendar.boot_day;
     const double busy = rollout_.host_spread * normal_(random_);
-    host.Runs(old_blocks, busy + rollout_.change_spread * normal_(random_));
+    host.Runs(old_kernel, busy + rollout_.change_spread * normal_(random_));
     AddDays(host, booted - kBefore, booted - 2, take);
-    host.Runs(new_blocks, busy + rollout_.change_spread * normal_(random_));
+    host.Runs(new_kernel, busy + rollout_.change_spread * normal_(random_));
     AddDays(host, booted,
             rollout_.last_day > 0 ? rollout_.last_day : booted + kAfter, take);
     hosts_.push_back(std::move(host));
@@ -215,9 +217,10 @@ void ResampledFleet::AddDays(const Host& host, int64_t first, int64_t last,
   for (int64_t day = first; day <= last; ++day) {
     CellSums sums;
     for (int b = 0; b < rollout_.blocks_per_day; ++b) {
-      sums.Add((*host.blocks)[draw(random_)]);
+      sums.Add(host.recording->blocks[draw(random_)]);
     }
     Window window = WindowOfDay(host.calendar, day);
+    window.coverage.not_measured = host.recording->not_measured;
     window.key.seq = static_cast<uint64_t>(day - first + 1);
     sums.MoveTo(&window);
     take(std::move(window));
@@ -230,11 +233,12 @@ std::vector<Window> ResampledFleet::WindowsUntil(absl::Time now) {
   for (Host& host : hosts_) {
     std::discrete_distribution<size_t> draw(host.weights.begin(),
                                             host.weights.end());
-    const Block& block = (*host.blocks)[draw(random_)];
+    const Block& block = host.recording->blocks[draw(random_)];
     CellSums sums;
     sums.Add(block);
     windows.push_back(
         WindowUntil(host.calendar, now, block.length_ns, ++host.seq));
+    windows.back().coverage.not_measured = host.recording->not_measured;
     sums.MoveTo(&windows.back());
   }
   return windows;

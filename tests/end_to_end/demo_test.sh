@@ -6,9 +6,24 @@ set -euo pipefail
 
 TMP="$(mktemp -d "${TEST_TMPDIR:-/tmp}/demo.XXXXXX")"
 SERVER=""
-stop_DEMO=(env TMPDIR="${TMP}/scratch" server/swaplock-server --demo
+DEMO=(env TMPDIR="${TMP}/scratch" server/swaplock-server --demo
   --grpc_listen=127.0.0.1:0 --http_listen=127.0.0.1:0
   --port_file="${TMP}/ports")
+stop_server() {
+  [[ -z "${SERVER}" ]] && return
+  kill "${SERVER}" || true
+  wait "${SERVER}" || true
+}
+clean_up() {
+  stop_server
+  rm -rf "${TMP}"
+}
+trap clean_up EXIT
+fail() {
+  echo "FAILED: $1"
+  cat "${TMP}/server.log" "${TMP}/out" "${TMP}/err" 2>/dev/null || true
+  exit 1
+}
 # run STATUS COMMAND...: its stdout goes to the file out, its stderr to err.
 run() {
   local wanted="$1" status=0
