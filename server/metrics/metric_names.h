@@ -54,6 +54,10 @@ inline constexpr MetricName kLongestHold = {
 inline constexpr MetricName kLongestHoldRunnable = {
     "swaplock_longest_hold_runnable_seconds",
     "Runnable part of the hold in swaplock_longest_hold_seconds."};
+inline constexpr MetricName kTopHold = {
+    "swaplock_top_hold_seconds",
+    "The five longest holds that ended within the last 24 hours; the server's "
+    "page /hold?id= takes the label hold."};
 
 // Cells: the owner probe, which sees intervals instead of holds.
 inline constexpr MetricName kOwnerOffCpu = {
