@@ -365,6 +365,7 @@ int Run() {
     return Fail(kExitConfig, absl::StrCat("open data directory: ",
                                           ledger.status().message()));
   }
+  const ListenAddress grpc_listen = options->grpc_listen;
   auto server = Server::Start(*std::move(ledger), *std::move(options));
   if (!server.ok()) {
     return Fail(
@@ -373,7 +374,8 @@ int Run() {
   }
   std::unique_ptr<Replay> replay;
   if (demo) {
-    auto started = Replay::Start(server->get(), replay_clock, {data_dir});
+    auto started =
+        Replay::Start(server->get(), replay_clock, {data_dir, grpc_listen});
     if (!started.ok()) {
       return Fail(kExitUnavailable,
                   absl::StrCat("replay: ", started.status().message()));

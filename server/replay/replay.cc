@@ -59,6 +59,12 @@ absl::StatusOr<RecordedKernel> Recorded(const std::string& name,
   return recorded;
 }
 
+// By its number: a machine without a network may not resolve "localhost".
+std::string AddressOf(const Server& server, ListenAddress address) {
+  address.port = static_cast<uint16_t>(server.grpc_port());
+  return address.ToString();
+}
+
 absl::Status StatusOf(const grpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.error_code()),
           status.error_message()};
@@ -117,7 +123,7 @@ Replay::Replay(Server* server, ReplayClock clock, const Options& options)
       interval_(options.interval),
       fleet_(Plan(), kSeed),
       stub_(v1::Telemetry::NewStub(
-          grpc::CreateChannel(absl::StrCat("localhost:", server->grpc_port()),
+          grpc::CreateChannel(AddressOf(*server, options.server),
                               grpc::InsecureChannelCredentials()))) {}
 
 absl::StatusOr<std::unique_ptr<Replay>> Replay::Start(Server* server,

@@ -22,6 +22,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "proto/fleet.grpc.pb.h"
+#include "server/listen_address.h"
 #include "server/replay/replay_clock.h"
 #include "server/replay/resampled_windows.h"
 #include "server/server.h"
@@ -38,6 +39,7 @@ class Replay {
  public:
   struct Options {
     std::string scratch_directory;  // where the recordings are laid
+    ListenAddress server;           // its port is asked of the server
     absl::Duration interval = absl::Seconds(15);
   };
 

@@ -32,6 +32,7 @@ class ReplayTest : public ::testing::Test {
     std::string directory = ::testing::TempDir() + "/replay-XXXXXX";
     Replay::Options replay;
     replay.scratch_directory = mkdtemp(directory.data());
+    replay.server = *ParseListenAddress("127.0.0.1:0");
     // Nothing waits for the next windows.
     replay.interval = absl::Hours(1);
     auto ledger = SqliteLedger::Open(directory);
