@@ -38,6 +38,7 @@ int CompareKernels(const Words& words) {
   const absl::StatusOr<v1::KernelComparison> answer =
       client->CompareKernels(request);
   if (!answer.ok()) return AnswerFailed(answer.status());
+  NoteReplay(answer->replay());
   const absl::StatusOr<PairComparison> compared = FromProto(*answer);
   if (!compared.ok()) return AnswerUnreadable(compared.status());
   const bool worse =

@@ -29,6 +29,7 @@ int Explain(const Words& words) {
   const absl::StatusOr<v1::VerdictExplanation> answer =
       client->GetVerdict(request);
   if (!answer.ok()) return AnswerFailed(answer.status());
+  NoteReplay(answer->replay());
   if (absl::GetFlag(FLAGS_output) == "json") {
     return Print(AnswerJson(*answer), 0);
   }

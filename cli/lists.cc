@@ -7,6 +7,7 @@
 #include "absl/flags/flag.h"
 #include "absl/time/clock.h"
 #include "cli/line_width.h"
+#include "cli/query/command_answer.h"
 #include "cli/query/fleet_list.h"
 #include "cli/query/server_flags.h"
 #include "cli/subcommands.h"
@@ -33,6 +34,7 @@ int List(absl::string_view name, FleetListKind kind, const Words& words) {
     std::fprintf(stderr, "swaplock: %s\n", fleet.status().ToString().c_str());
     return kExitUnavailable;
   }
+  NoteReplay(fleet->replay());
   const std::string output = absl::GetFlag(FLAGS_output);
   const FleetList list = ListOf(*fleet, kind, absl::GetFlag(FLAGS_kernel),
                                 absl::GetFlag(FLAGS_host), absl::Now(),

@@ -70,6 +70,7 @@ int List() {
   if (!answer.ok()) return AnswerFailed(answer.status());
   const absl::StatusOr<VerdictBook> book = FromProto(*answer);
   if (!book.ok()) return AnswerUnreadable(book.status());
+  NoteReplay(answer->replay());
   const std::string output = absl::GetFlag(FLAGS_output);
   const int status =
       std::any_of(book->verdicts.begin(), book->verdicts.end(), IsRegression)

@@ -21,6 +21,7 @@ v1::TopHold TopHoldMessage(const TopHold& top) {
 v1::Fleet FleetMessage(const FleetSnapshot& snapshot, absl::Time now,
                        const FleetQuestion& question) {
   v1::Fleet out;
+  out.set_replay(snapshot.replay);
   const auto wanted = [&question](const std::string& release) {
     return question.kernel_release.empty() ||
            release == question.kernel_release;

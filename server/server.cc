@@ -77,7 +77,7 @@ Server::Server(std::unique_ptr<Ledger> ledger, FleetState state,
       admission_(options_.admission),
       steering_(options_.clock),
       settings_(options_.settings_file, &steering_),
-      fleet_(std::move(state)),
+      fleet_(std::move(state), options_.replay),
       verdicts_(SourcesOfVerdicts(), options_.verdicts),
       exporter_(&fleet_, &verdicts_, options_.clock),
       writer_(ledger_.get(), &fleet_, options_.clock),
@@ -146,10 +146,14 @@ absl::Status Server::StartGrpc() {
   return absl::OkStatus();
 }
 
-std::string Server::Metrics() {
+void Server::CountConnections() {
   const Acceptor::Stats stats =
       serving_ ? acceptor_->stats() : Acceptor::Stats();
   fleet_.SetConnections({stats.open, stats.refused, stats.delayed});
+}
+
+std::string Server::Metrics() {
+  CountConnections();
   return exporter_.Text();
 }
 
@@ -158,6 +162,10 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
   const auto now = options_.clock.wall;
   std::map<std::string, HttpServer::Page> pages =
       PagesOf(&fleet_, &verdicts_, now);
+  pages["/pipeline"] = [this, page = pages["/pipeline"]](const Query& query) {
+    CountConnections();
+    return page(query);
+  };
   pages["/metrics"] = [this](const Query&) {
     return HttpReply{200, "text/plain; version=0.0.4; charset=utf-8",
                      Metrics()};
@@ -183,7 +191,7 @@ std::map<std::string, HttpServer::Page> Server::HttpPages() {
                            ValueOf(query, "context") == "1"}));
   };
   pages["/api/v1/verdicts"] = [this](const Query&) {
-    return Json(VerdictsJson(*verdicts_.Book()));
+    return Json(VerdictsJson(*verdicts_.Book(), fleet_.replay()));
   };
   return pages;
 }

@@ -55,6 +55,8 @@ struct ServerOptions {
   VerdictOptions verdicts;
   // What hosts are told: server/steering/settings_file.h. Empty: nothing.
   std::string settings_file;
+  // What every answer says of hosts that do not exist; empty for real ones.
+  std::string replay;
   Clock clock;
 };
 
@@ -96,6 +98,7 @@ class Server {
   absl::Status StartHttp();
   std::map<std::string, HttpServer::Page> HttpPages();
   std::string Metrics();
+  void CountConnections();
   VerdictSources SourcesOfVerdicts();
   void JudgeUntilShutdown();
 

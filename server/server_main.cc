@@ -6,11 +6,14 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,10 +32,17 @@
 #include "server/ledger/sqlite_ledger.h"
 #include "server/ledger/sqlite_upkeep.h"
 #include "server/listen_address.h"
+#include "server/replay/replay.h"
+#include "server/replay/replay_clock.h"
 #include "server/server.h"
 
 ABSL_FLAG(std::string, data_dir, "",
-          "Directory of the ledger; made if it is not there. Required.");
+          "Directory of the ledger; made if it is not there. Required but for "
+          "--demo.");
+ABSL_FLAG(bool, demo, false,
+          "Show a replay: hosts that do not exist, made of windows that were "
+          "recorded on real kernels, in a ledger that is deleted at the end; "
+          "in place of --data_dir.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7787",
           "Address for agents and queries (gRPC); port 0 takes a free one. One "
           "that other machines reach needs TLS.");
@@ -247,11 +257,66 @@ int WaitForSignal(const sigset_t& signals, Server* server) {
   }
 }
 
+// A folder that is deleted with all that is in it.
+class TemporaryDirectory {
+ public:
+  static absl::StatusOr<std::unique_ptr<TemporaryDirectory>> Make() {
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::temp_directory_path(error);
+    std::string name = (path / "swaplock-demo-XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("make a temporary directory ", name, ": ",
+                       error ? error.message() : std::strerror(errno)));
+    }
+    return std::unique_ptr<TemporaryDirectory>(
+        new TemporaryDirectory(std::move(name)));
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  const std::string path_;
+};
+
+// Hosts that do not exist have no credentials, and nobody may give them any.
+absl::Status CheckDemoFlags(const ServerOptions& options) {
+  const AccessOptions& access = options.access;
+  if (!absl::GetFlag(FLAGS_data_dir).empty() ||
+      !absl::GetFlag(FLAGS_back_up_to).empty() ||
+      absl::GetFlag(FLAGS_set_aside_damaged) || !options.tls.files.empty() ||
+      !access.host_tokens.empty() || !access.hosts_file.empty() ||
+      !options.grpc_listen.IsLoopback()) {
+    return absl::InvalidArgumentError(
+        "--demo has a ledger of its own and takes no other hosts: it goes "
+        "without --data_dir, --back_up_to, --set_aside_damaged, --tls_*, "
+        "--host_tokens and --hosts_file, and --grpc_listen is of this machine");
+  }
+  return absl::OkStatus();
+}
+
+// What --demo changes.
+void SetUpDemo(const ReplayClock& clock, ServerOptions* options) {
+  options->clock = clock.AsClock();
+  options->replay = kReplayNotice;
+  options->verdicts.close_delay = absl::ZeroDuration();
+}
+
 int Run() {
-  const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
-  if (data_dir.empty()) return Fail(kExitUsage, "--data_dir is required");
+  const bool demo = absl::GetFlag(FLAGS_demo);
+  std::string data_dir = absl::GetFlag(FLAGS_data_dir);
+  if (data_dir.empty() && !demo) {
+    return Fail(kExitUsage, "--data_dir or --demo is required");
+  }
   if (const std::string target = absl::GetFlag(FLAGS_back_up_to);
-      !target.empty()) {
+      !target.empty() && !demo) {
     const absl::Status status = BackUp(data_dir, target);
     if (status.ok()) return 0;
     return Fail(absl::IsUnavailable(status) ? kExitUnavailable : kExitConfig,
@@ -283,6 +348,22 @@ int Run() {
   if (absl::Status s = CheckThreadRoom(kThreads); !s.ok()) {
     return Fail(kExitUnavailable, std::string(s.message()));
   }
+  std::unique_ptr<TemporaryDirectory> temporary;
+  ReplayClock replay_clock;
+  if (demo) {
+    if (absl::Status s = CheckDemoFlags(*options); !s.ok()) {
+      return Fail(kExitUsage, std::string(s.message()));
+    }
+    auto made = TemporaryDirectory::Make();
+    if (!made.ok()) {
+      return Fail(kExitConfig, std::string(made.status().message()));
+    }
+    temporary = *std::move(made);
+    data_dir = temporary->path();
+    replay_clock.StandAt(Replay::Beginning());
+    SetUpDemo(replay_clock, &*options);
+  }
+
   auto ledger = absl::GetFlag(FLAGS_set_aside_damaged)
                     ? SqliteLedger::OpenAnew(data_dir)
                     : SqliteLedger::Open(data_dir);
@@ -290,11 +371,22 @@ int Run() {
     return Fail(kExitConfig, absl::StrCat("open data directory: ",
                                           ledger.status().message()));
   }
+  const ListenAddress grpc_listen = options->grpc_listen;
   auto server = Server::Start(*std::move(ledger), *std::move(options));
   if (!server.ok()) {
     return Fail(
         absl::IsUnavailable(server.status()) ? kExitUnavailable : kExitConfig,
         std::string(server.status().message()));
+  }
+  std::unique_ptr<Replay> replay;
+  if (demo) {
+    auto started =
+        Replay::Start(server->get(), replay_clock, {data_dir, grpc_listen});
+    if (!started.ok()) {
+      return Fail(kExitUnavailable,
+                  absl::StrCat("replay: ", started.status().message()));
+    }
+    replay = *std::move(started);
   }
   const std::string port_file = absl::GetFlag(FLAGS_port_file);
   if (!port_file.empty()) {
@@ -303,14 +395,16 @@ int Run() {
     }
   }
   Log(LogLevel::kInfo,
-      absl::StrCat("server: version ", kVersion, " serves gRPC on port ",
-                   (*server)->grpc_port(), " and HTTP on port ",
-                   (*server)->http_port()));
+      absl::StrCat(
+          "server: version ", kVersion, " serves gRPC on port ",
+          (*server)->grpc_port(), " and HTTP on port ", (*server)->http_port(),
+          demo ? "; this is a replay, of hosts that do not exist" : ""));
   NotifyReady(absl::StrCat("gRPC on port ", (*server)->grpc_port(),
                            ", HTTP on port ", (*server)->http_port()));
   const int received = WaitForSignal(signals, server->get());
   NotifyStopping();
   Log(LogLevel::kInfo, absl::StrCat("server: ends on ", strsignal(received)));
+  replay.reset();
   (*server)->Shutdown(kGrace);
   return 0;
 }
@@ -320,7 +414,8 @@ int Run() {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> rest = swaplock::ParseCommandLine(
-      "swaplock-server --data_dir=DIRECTORY [flags]\n\n"
+      "swaplock-server --data_dir=DIRECTORY [flags]\n"
+      "swaplock-server --demo [flags]\n\n"
       "Takes windows from swaplock agents, keeps them, and shows metrics, a "
       "page, an\nAPI and verdicts on kernels. Exit status: 0 after SIGTERM or "
       "SIGINT, 2 for\nwrong flags, 69 when a port is taken, 78 when the data "

@@ -50,8 +50,10 @@ absl::Status NoVerdict(uint64_t id) {
 
 }  // namespace
 
-std::string VerdictsJson(const VerdictBook& book) {
-  return JsonAnswer(ToProto(book));
+std::string VerdictsJson(const VerdictBook& book, const std::string& replay) {
+  v1::VerdictBook message = ToProto(book);
+  message.set_replay(replay);
+  return JsonAnswer(message);
 }
 
 VerdictService::~VerdictService() {
@@ -72,7 +74,10 @@ grpc::ServerUnaryReactor* VerdictService::ListVerdicts(
     grpc::CallbackServerContext* context,
     const v1::ListVerdictsRequest* request, v1::VerdictBook* reply) {
   const absl::Status status = MayRead(*context);
-  if (status.ok()) *reply = ToProto(Chosen(*desk_->Book(), FilterOf(*request)));
+  if (status.ok()) {
+    *reply = ToProto(Chosen(*desk_->Book(), FilterOf(*request)));
+    reply->set_replay(fleet_->replay());
+  }
   return Finished(context, status);
 }
 
@@ -81,6 +86,7 @@ absl::Status VerdictService::Explain(const v1::GetVerdictRequest& request,
   const std::shared_ptr<const VerdictBook> book = desk_->Book();
   const StoredVerdict* verdict = FindVerdict(*book, request.id());
   if (verdict == nullptr) return NoVerdict(request.id());
+  reply->set_replay(fleet_->replay());
   *reply->mutable_verdict() = ToProto(*verdict);
   for (const Incident& incident : book->incidents) {
     if (incident.id == verdict->incident) {
@@ -191,6 +197,7 @@ grpc::ServerUnaryReactor* VerdictService::CompareKernels(
   comparison_ = std::thread([this, pair, reactor, reply] {
     const absl::StatusOr<PairComparison> compared = desk_->Compare(pair);
     if (compared.ok()) *reply = ToProto(*compared);
+    reply->set_replay(fleet_->replay());
     {
       absl::MutexLock done(&mutex_);
       comparing_ = false;

@@ -21,7 +21,8 @@
 namespace swaplock {
 
 // The whole book; all fields present, numbers that do not exist as "NaN".
-std::string VerdictsJson(const VerdictBook& book);
+// `replay`: as of Fleet.
+std::string VerdictsJson(const VerdictBook& book, const std::string& replay);
 
 class VerdictService : public v1::Verdicts::CallbackService {
  public:

@@ -221,10 +221,11 @@ TEST_F(VerdictServiceTest, KernelsThatNobodyRanAreNotFound) {
 }
 
 TEST(VerdictsJsonTest, NumbersThatDoNotExistAreNotZero) {
-  const std::string json = VerdictsJson(TestBook());
+  const std::string json = VerdictsJson(TestBook(), "all of it a replay");
   EXPECT_THAT(json, HasSubstr("\"kind\":\"VERDICT_KIND_REGRESSION\""));
   EXPECT_THAT(json, HasSubstr("\"state\":\"VERDICT_STATE_SUPPRESSED\""));
   EXPECT_THAT(json, HasSubstr("\"detectable_ratio\":\"NaN\""));
+  EXPECT_THAT(json, HasSubstr("\"replay\":\"all of it a replay\""));
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ declare -A packages=(
     libsqlite3-dev libssl-dev libsystemd-dev nlohmann-json3-dev
     prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev"
   [run]="fio kmod"
-  [check]="chromium clang-format curl help2man iproute2 jq libcpp-httplib-dev
-    libgmock-dev libgtest-dev npm shellcheck systemd"
+  [check]="chromium clang-format curl fish help2man iproute2 jq libcpp-httplib-dev
+    libgmock-dev libgtest-dev npm shellcheck systemd zsh"
   [tidy]="clang-tidy"
   [fuzz]="libclang-rt-dev"
   [packages]="debhelper help2man lintian mmdebstrap systemd-container"

@@ -33,6 +33,11 @@ int AnswerUnreadable(const absl::Status& status) {
   return Say("the server is of another version: ", status, kExitUnavailable);
 }
 
+void NoteReplay(const std::string& replay) {
+  if (replay.empty()) return;
+  std::fprintf(stderr, "swaplock: %s\n", PlainText(replay).c_str());
+}
+
 std::string AnswerJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;

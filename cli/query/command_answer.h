@@ -19,6 +19,10 @@ int AnswerConfig(const absl::Status& status);
 // It said what this version does not understand: kExitUnavailable.
 int AnswerUnreadable(const absl::Status& status);
 
+// Says on stderr what the server says of hosts that do not exist; nothing when
+// `replay` is empty.
+void NoteReplay(const std::string& replay);
+
 // Field names as in the .proto, all fields present. Ends in a newline.
 std::string AnswerJson(const google::protobuf::Message& message);
 

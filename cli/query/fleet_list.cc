@@ -109,6 +109,7 @@ FleetList ListOf(const v1::Fleet& fleet, FleetListKind kind,
                  const std::string& kernel, const std::string& host,
                  absl::Time now, bool plain) {
   FleetList list;
+  list.message.set_replay(fleet.replay());
   const auto shown = [](const std::string& wanted, const std::string& value) {
     return wanted.empty() || wanted == value;
   };

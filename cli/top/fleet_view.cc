@@ -436,7 +436,8 @@ std::vector<FleetView::Line> FleetView::Draw(size_t rows, size_t columns) {
                         : absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", now_.time,
                                            absl::UTCTimeZone()),
                     "  ", kPageNames[page_], kernel_.empty() ? "" : ", kernel ",
-                    kernel_, paused_ ? "  PAUSED" : ""),
+                    kernel_, now_.fleet.replay().empty() ? "" : "  REPLAY",
+                    paused_ ? "  PAUSED" : ""),
        Style::kTitle});
   if (!trouble_.empty()) lines.push_back({trouble_, Style::kTrouble});
   if (help_) {

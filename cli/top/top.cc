@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "cli/line_width.h"
+#include "cli/query/command_answer.h"
 #include "cli/query/fleet_text.h"
 #include "cli/query/server_flags.h"
 #include "cli/subcommands.h"
@@ -175,8 +176,8 @@ int Lines(const Options& options, FleetSource* source,
       if (!answered) return kExitUnavailable;
       continue;
     }
-    answered = true;
     const v1::Fleet& fleet = **look;
+    if (!std::exchange(answered, true)) NoteReplay(fleet.replay());
     const absl::Time now = absl::Now();
     const std::string text =
         options.json

@@ -135,6 +135,35 @@ export const fleet = () =>
         sortBy: 'Longest hold',
       }),
     )
+    .withPanel(
+      rows({
+        title: 'The longest holds, each with its page',
+        description:
+          "The five longest holds that ended within the last 24 hours. A hold's number leads to its page on the server that Prometheus scrapes: who ran instead and who waited.",
+        unit: 's',
+        labels: [
+          ['instance', 'Server'],
+          ['kernel', 'Kernel'],
+          ['subsystem', 'Subsystem'],
+          ['op', 'Operation'],
+          ['role', 'Lock'],
+          ['hold', 'Hold'],
+        ],
+        targets: [
+          [
+            max(
+              `instance, ${LOCK}, hold`,
+              CHOSEN.series('swaplock_top_hold_seconds'),
+            ),
+            'Held for',
+          ],
+        ],
+        links: {
+          Hold: 'http://${__data.fields.Server}/hold?id=${__value.raw}',
+        },
+        sortBy: 'Held for',
+      }),
+    )
     .withRow(new RowBuilder('Operations and waits'))
     .withPanel(
       lines({

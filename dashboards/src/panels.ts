@@ -189,6 +189,7 @@ export function rows(
     colors?: Record<string, Record<string, string>>; // column, text -> color
     hideValue?: boolean; // the labels are all there is to say
     sortBy?: string; // column, largest first
+    links?: Record<string, string>; // column, where its values lead
   },
 ): cog.Builder<any> {
   const several = panel.targets.length > 1;
@@ -236,6 +237,11 @@ export function rows(
   }
   for (const [column, count] of Object.entries(panel.decimals ?? {})) {
     builder.overrideByName(column, [{ id: 'decimals', value: count }]);
+  }
+  for (const [column, url] of Object.entries(panel.links ?? {})) {
+    builder.overrideByName(column, [
+      { id: 'links', value: [{ title: column, url, targetBlank: true }] },
+    ]);
   }
   for (const [column, colors] of Object.entries(panel.colors ?? {})) {
     builder.overrideByName(column, [

@@ -65,11 +65,18 @@ struct FleetSnapshot {
   absl::Duration ingest_lag;
   uint64_t commits = 0;  // since start
   absl::Duration commit_time;
+  // What people are told when the hosts do not exist; empty for a real fleet.
+  std::string replay;
 };
 
 class Fleet {
  public:
-  explicit Fleet(FleetState loaded) { now_.state = std::move(loaded); }
+  // `replay`: as in the snapshot.
+  explicit Fleet(FleetState loaded, const std::string& replay = "")
+      : replay_(replay) {
+    now_.state = std::move(loaded);
+    now_.replay = replay;
+  }
 
   // The windows are in the ledger, with these outcomes; the commit took
   // `commit_time` and ended at `now`.
@@ -104,8 +111,10 @@ class Fleet {
   // to copy while windows wait.
   FleetSnapshot ForMetrics();
   uint64_t commits() const;  // of the snapshot, without copying it
+  const std::string& replay() const { return replay_; }
 
  private:
+  const std::string replay_;
   mutable absl::Mutex mutex_;
   FleetSnapshot now_ ABSL_GUARDED_BY(mutex_);
   DeliveryTotals delivery_ ABSL_GUARDED_BY(mutex_);

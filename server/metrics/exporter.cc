@@ -17,6 +17,7 @@
 #include "server/metrics/metric_names.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/verdict_series.h"
+#include "server/web/hold_link.h"
 
 namespace swaplock {
 namespace {
@@ -29,6 +30,9 @@ using Labels = std::vector<ClientMetric::Label>;
 
 // Agents of all versions together have some dozens.
 constexpr size_t kMaxProbeNames = 256;
+
+// With series of their own.
+constexpr size_t kTopHolds = 5;
 
 double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 double Seconds(absl::Duration d) { return absl::ToDoubleSeconds(d); }
@@ -233,6 +237,29 @@ void AddCells(const FleetState& state, const KernelLabels& kernels,
   }
 }
 
+// What exemplars would be, which the library cannot write: from the longest
+// holds to their pages.
+void AddTopHolds(const FleetState& state, const KernelLabels& kernels,
+                 absl::Time now, Families* out) {
+  const int64_t oldest = absl::ToUnixNanos(now - absl::Hours(24));
+  std::set<std::string> ids;
+  for (const TopHold& top : state.top_holds) {
+    if (ids.size() == kTopHolds) return;
+    const std::string id = HoldId(top);
+    if (static_cast<int64_t>(top.end_unix_ns) < oldest ||
+        !ids.insert(id).second) {
+      continue;
+    }
+    out->Gauge(metric::kTopHold,
+               {{"kernel", kernels.Of(top.kernel_release)},
+                {"subsystem", std::string(Name(top.key.subsystem))},
+                {"op", std::string(Name(top.key.operation))},
+                {"role", std::string(Name(top.key.role))},
+                {"hold", id}},
+               Seconds(top.hold.hold_ns));
+  }
+}
+
 void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
               absl::Time now, Families* out) {
   const FleetState& state = snapshot.state;
@@ -358,6 +385,7 @@ void AddPipeline(const FleetSnapshot& snapshot, Families* out) {
   out->Summary(metric::kCommit, snapshot.commits,
                Seconds(snapshot.commit_time));
   out->Gauge(metric::kBuildInfo, {{"version", std::string(kVersion)}}, 1);
+  out->Gauge(metric::kReplay, {}, snapshot.replay.empty() ? 0 : 1);
 }
 
 }  // namespace
@@ -368,6 +396,7 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
   const KernelLabels kernels(snapshot.state, snapshot.host_groups);
   Families cells;
   AddCells(snapshot.state, kernels, now, &cells);
+  AddTopHolds(snapshot.state, kernels, now, &cells);
   Families others;
   AddHosts(snapshot, kernels, now, &others);
   AddPipeline(snapshot, &others);

@@ -39,6 +39,39 @@ constexpr char kWrite[] =
     "role=\"stream\",mode=\"exclusive\",algorithm=\"zstd\",tier=\"exact\","
     "wait_tier=\"contention\"";
 
+TEST(ExporterTest, LeadsToThePagesOfTheFiveLongestHolds) {
+  Window window = MakeWindow("a", 1);
+  window.end_unix_ns = static_cast<uint64_t>(kTestUnixNs);
+  const Hold hold = window.top_holds.at(0);
+  window.top_holds.clear();
+  for (uint64_t i = 0; i < 7; ++i) {
+    window.top_holds.push_back(hold);
+    window.top_holds.back().pid = 7;
+    window.top_holds.back().hold_ns = 9'000'000 - i * 1'000'000;
+  }
+  const FleetSnapshot snapshot = SnapshotOf({window});
+  const std::string text = Render(snapshot);
+  for (const int ms : {9, 8, 7, 6, 5}) {
+    EXPECT_THAT(
+        text,
+        HasSubstr(absl::StrCat(
+            "swaplock_top_hold_seconds{kernel=\"6.18.15\",subsystem=\"zram\","
+            "op=\"write\",role=\"stream\",hold=\"",
+            kTestUnixNs, "-7-", ms, "000000\"} 0.00")));
+  }
+  EXPECT_THAT(text, HasSubstr("-7-8000000\"} 0.008\n"));
+  EXPECT_THAT(text, Not(HasSubstr("-7-4000000")));
+  EXPECT_THAT(Render(snapshot, kNow + absl::Hours(24)),
+              Not(HasSubstr("swaplock_top_hold_seconds")));
+}
+
+TEST(ExporterTest, SaysWhetherTheHostsExist) {
+  FleetSnapshot snapshot;
+  EXPECT_THAT(Render(snapshot), HasSubstr("swaplock_replay 0\n"));
+  snapshot.replay = "none does";
+  EXPECT_THAT(Render(snapshot), HasSubstr("swaplock_replay 1\n"));
+}
+
 TEST(ExporterTest, ShowsTheSumsOfAllHosts) {
   const std::string text =
       Render(SnapshotOf({MakeWindow("a", 1), MakeWindow("b", 1)}));

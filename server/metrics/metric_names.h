@@ -54,6 +54,10 @@ inline constexpr MetricName kLongestHold = {
 inline constexpr MetricName kLongestHoldRunnable = {
     "swaplock_longest_hold_runnable_seconds",
     "Runnable part of the hold in swaplock_longest_hold_seconds."};
+inline constexpr MetricName kTopHold = {
+    "swaplock_top_hold_seconds",
+    "The five longest holds that ended within the last 24 hours; the server's "
+    "page /hold?id= takes the label hold."};
 
 // Cells: the owner probe, which sees intervals instead of holds.
 inline constexpr MetricName kOwnerOffCpu = {
@@ -216,6 +220,9 @@ inline constexpr MetricName kCommit = {
     "swaplock_commit_seconds", "Time that committing batches of windows took."};
 inline constexpr MetricName kBuildInfo = {"swaplock_build_info",
                                           "1, with the server's version."};
+inline constexpr MetricName kReplay = {
+    "swaplock_replay",
+    "1 if the hosts do not exist: a demonstration with recorded windows."};
 
 }  // namespace metric
 }  // namespace swaplock

@@ -61,18 +61,21 @@ std::string TiersHtml(const AllSeries& all) {
                       "holds by", "waits by", "operations by"},
                      {}};
   table.most_rows = 500;
+  std::set<std::vector<std::string>> rows;  // algorithms are not told apart
   for (const auto& [key, series] : all) {
     const auto tier = [](Tier value) {
       return If(value != Tier::kUnspecified, std::string(Name(value)));
     };
     const bool operation = IsOperation(series.cell);
-    table.rows.push_back(
-        {key.kernel, key.preempt, OperationOf(key.cell),
-         operation ? "" : LockOf(key.cell),
-         ModelOf(operation ? key.lock_model : series.cell.lock_model),
-         operation ? "" : tier(key.hold_tier),
-         operation ? "" : tier(key.wait_tier),
-         operation ? tier(key.latency_tier) : ""});
+    rows.insert({key.kernel, key.preempt, OperationOf(key.cell),
+                 operation ? "" : LockOf(key.cell),
+                 ModelOf(operation ? key.lock_model : series.cell.lock_model),
+                 operation ? "" : tier(key.hold_tier),
+                 operation ? "" : tier(key.wait_tier),
+                 operation ? tier(key.latency_tier) : ""});
+  }
+  for (const std::vector<std::string>& row : rows) {
+    table.rows.emplace_back(row.begin(), row.end());
   }
   return Html(table);
 }

@@ -11,4 +11,9 @@ std::string HoldLink(const TopHold& top) {
                       "&ns=", top.hold.hold_ns);
 }
 
+std::string HoldId(const TopHold& top) {
+  return absl::StrCat(top.end_unix_ns, "-", top.hold.pid, "-",
+                      top.hold.hold_ns);
+}
+
 }  // namespace swaplock

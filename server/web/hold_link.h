@@ -11,6 +11,10 @@ namespace swaplock {
 // "/hold?host=...", which HoldPage() understands.
 std::string HoldLink(const TopHold& top);
 
+// "WINDOW-PID-NS", which "/hold?id=" understands: digits and dashes, and no
+// host, so that it can be a metric's label.
+std::string HoldId(const TopHold& top);
+
 }  // namespace swaplock
 
 #endif  // SWAPLOCK_SERVER_WEB_HOLD_LINK_H_

@@ -78,9 +78,14 @@ std::string HoldPage(const FleetSnapshot& snapshot, absl::Time now,
   uint64_t window = 0;
   uint64_t pid = 0;
   uint64_t ns = 0;
-  if (!absl::SimpleAtoi(ValueOf(query, "window"), &window) ||
-      !absl::SimpleAtoi(ValueOf(query, "pid"), &pid) ||
-      !absl::SimpleAtoi(ValueOf(query, "ns"), &ns)) {
+  const std::string id = ValueOf(query, "id");
+  std::vector<std::string> parts = absl::StrSplit(id, '-');
+  if (id.empty()) {
+    parts = {ValueOf(query, "window"), ValueOf(query, "pid"),
+             ValueOf(query, "ns")};
+  }
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &window) ||
+      !absl::SimpleAtoi(parts[1], &pid) || !absl::SimpleAtoi(parts[2], &ns)) {
     return "";
   }
   const HoldTiers tiers(snapshot.state);

@@ -20,6 +20,8 @@ struct Place {
 };
 
 // Where each page leads, in order.
+constexpr char kMain[] = "<main id=\"main\">\n";
+
 constexpr Place kPlaces[] = {
     {"/", "Fleet"},      {"/kernels", "Kernels"},   {"/verdicts", "Verdicts"},
     {"/holds", "Holds"}, {"/coverage", "Coverage"}, {"/pipeline", "Pipeline"},
@@ -67,7 +69,7 @@ std::string HtmlHead(absl::string_view title, absl::string_view path) {
       "<link rel=\"stylesheet\" href=\"/assets/page.css\">\n"
       "<script defer src=\"/assets/charts.js\"></script>\n</head>\n<body>\n"
       "<a class=\"skip\" href=\"#main\">To the content</a>\n",
-      Navigation(path), "<main id=\"main\">\n<h1>", escaped, "</h1>\n");
+      Navigation(path), kMain, "<h1>", escaped, "</h1>\n");
 }
 
 std::string HtmlEnd() { return "</main>\n</body>\n</html>\n"; }
@@ -81,6 +83,14 @@ std::string HtmlTiles(const std::vector<HtmlTile>& tiles) {
                     EscapeHtml(tile.value), "</dd></div>");
   }
   return absl::StrCat(out, "</dl>\n");
+}
+
+std::string WithNotice(std::string page, absl::string_view notice) {
+  const size_t at = page.find(kMain);
+  if (at == std::string::npos) return page;
+  page.insert(at, absl::StrCat("<aside class=\"notice\" aria-label=\"Notice\">",
+                               EscapeHtml(notice), "</aside>\n"));
+  return page;
 }
 
 std::string HtmlNote(absl::string_view text) {

@@ -51,6 +51,9 @@ struct HtmlTile {
 };
 std::string HtmlTiles(const std::vector<HtmlTile>& tiles);
 
+// A whole page with a notice between its navigation and its content.
+std::string WithNotice(std::string page, absl::string_view notice);
+
 // A paragraph that explains.
 std::string HtmlNote(absl::string_view text);
 

@@ -146,6 +146,10 @@ TEST(HoldPageTest, IsWhereTheTableLeads) {
   EXPECT_THAT(page, HasSubstr("<h1>zram0 write stream held for 12 ms</h1>"));
   EXPECT_THAT(page, HasSubstr(Row({"&lt;/script&gt;[5]", "0", "9 ms"})));
   EXPECT_THAT(page, Not(HasSubstr("</script>[5]")));
+  const std::string id =
+      absl::StrCat(window.end_unix_ns, "-", hold.pid, "-", hold.hold_ns);
+  EXPECT_EQ(HoldPage(snapshot, EndOf(window), {{"id", id}}), page);
+  EXPECT_EQ(HoldPage(snapshot, EndOf(window), {{"id", id + "-1"}}), "");
   PageQuery other = query;
   other["pid"] = "78";
   EXPECT_EQ(HoldPage(snapshot, EndOf(window), other), "");

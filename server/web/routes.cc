@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/web/assets.h"
+#include "server/web/html.h"
 #include "server/web/http_query.h"
 #include "server/web/pages.h"
 #include "server/web/verdict_pages.h"
@@ -37,7 +38,12 @@ std::map<std::string, HttpServer::Page> PagesOf(
   std::map<std::string, HttpServer::Page> pages;
   const auto add = [&](const char* path, auto page) {
     pages[path] = [fleet, now, page](const PageQuery& query) {
-      return Html(page(fleet->Snapshot(), now(), query));
+      const FleetSnapshot snapshot = fleet->Snapshot();
+      std::string body = page(snapshot, now(), query);
+      if (!snapshot.replay.empty()) {
+        body = WithNotice(std::move(body), snapshot.replay);
+      }
+      return Html(std::move(body));
     };
   };
   using S = FleetSnapshot;

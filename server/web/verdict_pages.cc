@@ -64,8 +64,8 @@ HtmlCell Linked(std::string text, std::string link) {
 std::string PairHtml(const PairListing& listing) {
   HtmlTable table = {
       KernelsText(listing.pair.base, listing.pair.newer),
-      {"verdict", "operation", "outcome", "ratio (90 % interval)",
-       "p, adjusted", "upgraded, not", "state", "in words"},
+      {"verdict", "in words", "operation", "outcome", "ratio (90 % interval)",
+       "p, adjusted", "upgraded, not", "state"},
       {}};
   if (listing.incident != nullptr) {
     absl::StrAppend(&table.title, ": incident ", listing.incident->id,
@@ -75,10 +75,11 @@ std::string PairHtml(const PairListing& listing) {
     const VerdictRecord& r = verdict->record;
     table.rows.push_back({Linked(absl::StrCat(verdict->id, " ", Name(r.kind)),
                                  VerdictLink(verdict->id)),
-                          OperationText(r), std::string(ShortName(r.outcome)),
+                          r.sentence, OperationText(r),
+                          std::string(ShortName(r.outcome)),
                           EffectText(r.effect), PText(r.adjusted_p, r.p_exact),
                           absl::StrCat(r.treated.hosts, ", ", r.controls.hosts),
-                          StateText(*verdict), r.sentence});
+                          StateText(*verdict)});
   }
   std::string out = Html(table);
   if (listing.judged == nullptr) return out;

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "server/replay/host_calendar.h"
 #include "server/verdict/rollout.h"
-#include "tests/load/host_calendar.h"
 
 namespace swaplock {
 namespace {

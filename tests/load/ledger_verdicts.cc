@@ -6,9 +6,9 @@
 
 #include "absl/time/time.h"
 #include "server/ledger/sqlite_ledger.h"
+#include "server/replay/host_calendar.h"
 #include "server/verdict/rollout_rules.h"
 #include "server/verdict/rollout_windows.h"
-#include "tests/load/host_calendar.h"
 
 namespace swaplock {
 

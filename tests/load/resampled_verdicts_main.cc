@@ -4,7 +4,8 @@
 //
 // usage: resampled_verdicts [--fleets N] [--blocks N] BASE.slk NEW.slk
 //
-// tests/load/data/ has such records; record_lab_windows.sh makes them.
+// server/replay/recordings/ has such records; record_lab_windows.sh there makes
+// them.
 #include <stdlib.h>
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 #include "absl/flags/usage.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/replay/resampled_windows.h"
 #include "tests/load/ledger_verdicts.h"
-#include "tests/load/resampled_windows.h"
 
 ABSL_FLAG(uint64_t, fleets, 1, "fleets drawn");
 ABSL_FLAG(int, blocks, 20, "recorded blocks in a host's day, 1 to 1000");

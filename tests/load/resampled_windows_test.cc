@@ -1,6 +1,6 @@
 // Windows of real kernels, resampled into fleets: what is said of 6.12, 6.18
 // and their modes of preemption. docs/VERDICTS.md has the table.
-#include "tests/load/resampled_windows.h"
+#include "server/replay/resampled_windows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace {
 using ::testing::HasSubstr;
 
 RecordedKernel Recorded(const std::string& name) {
-  auto kernel = ReadRecordedKernel("tests/load/data/" + name + ".slk", name);
+  auto kernel =
+      ReadRecordedKernel("server/replay/recordings/" + name + ".slk", name);
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_GE(kernel->windows.size(), 40u);
   return *kernel;

@@ -18,9 +18,9 @@
 #include "proto/verdict_query.grpc.pb.h"
 #include "server/ledger/sqlite_ledger.h"
 #include "server/listen_address.h"
+#include "server/replay/host_calendar.h"
 #include "server/server.h"
 #include "tests/load/fleet_windows.h"
-#include "tests/load/host_calendar.h"
 #include "tests/load/scenario_file.h"
 
 namespace swaplock {

@@ -11,6 +11,9 @@ export interface Bucket {
   share: number; // of the group's events
 }
 
+// Plot hands these to the legend, whose first label is else cut off; its types
+// do not know it.
+const LEGEND = { marginLeft: 25, width: 265 };
 // The lower edge of the first bucket is 0, which has no place on a logarithmic
 // axis.
 const LOWEST_NS = 256;
@@ -46,6 +49,7 @@ export function drawHeat(buckets: Bucket[], width: number) {
       clamp: true,
       label: 'share of events',
       legend: true,
+      ...LEGEND,
       ticks: [1e-6, 1e-4, 1e-2, 1],
       tickFormat: (share: number) => `${Number((share * 100).toPrecision(1))}%`,
     },

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Records windows of one second under the zram workload on stock kernels in the
-# lab, and reduces them to tests/load/data/*.slk: those between the first and the
+# lab, and reduces them to server/replay/recordings/*.slk: those between the first and the
 # last read, zram's cells, without the list of probes and the context. About 8
 # minutes.
 #
-# usage: tests/load/record_lab_windows.sh [DIRECTORY]    keeps the records there
+# usage: server/replay/record_lab_windows.sh [DIRECTORY]    keeps the records there
 #
 #   SWAPLOCK              the binary (bazel-bin/cli/swaplock)
 #   SWAPLOCK_BOOT_UNDER   a command that each boot runs under: "flock FILE"
@@ -35,7 +35,7 @@ reduce='
   | .[($reads | index(true)):($reads | rindex(true)) + 1][] | {window: .}'
 
 record() {  # KERNEL PREEMPT
-  local file=$records/$1-$2.slk data=tests/load/data/$1-$2.slk
+  local file=$records/$1-$2.slk data=server/replay/recordings/$1-$2.slk
   if [[ ${SWAPLOCK_REUSE:-} != 1 || ! -s $file ]]; then
     echo "== $file" >&2
     rm -f "$records/out/w.slk"

@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Writes a C++ source with the bytes of files: embed.sh FILE... > OUT.cc. Each
-# is what EmbeddedFile(name) of assets.h returns for its name without folders.
+# Writes a C++ source with the bytes of files: embed.sh HEADER FUNCTION FILE...
+# > OUT.cc. Each is what FUNCTION(name), declared in HEADER, returns for its name
+# without folders.
 set -eu
-echo '#include "server/web/assets.h"'
+echo "#include \"$1\""
+function=$2
+shift 2
 echo 'namespace swaplock {'
 echo 'namespace {'
 index=0
@@ -15,7 +18,7 @@ for file; do
   index=$((index + 1))
 done
 echo '}  // namespace'
-echo 'absl::string_view EmbeddedFile(absl::string_view name) {'
+echo "absl::string_view $function(absl::string_view name) {"
 index=0
 for file; do
   echo "  if (name == \"$(basename "$file")\") {"

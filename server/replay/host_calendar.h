@@ -1,12 +1,13 @@
 // One host around a reboot, and the windows that its agent sends: one a day,
 // and on the day of the reboot one of the new boot.
-#ifndef SWAPLOCK_TESTS_LOAD_HOST_CALENDAR_H_
-#define SWAPLOCK_TESTS_LOAD_HOST_CALENDAR_H_
+#ifndef SWAPLOCK_SERVER_REPLAY_HOST_CALENDAR_H_
+#define SWAPLOCK_SERVER_REPLAY_HOST_CALENDAR_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/window.h"
 
 namespace swaplock {
@@ -23,6 +24,12 @@ struct HostCalendar {
 // for numbers: key, times, environment. The boot before was 100 days before.
 Window WindowOfDay(const HostCalendar& host, int64_t day);
 
+// What the host measured in the `length_ns` up to `now`, long after its last
+// day; but for numbers. Its agent was started again meanwhile: `seq` counts
+// from 1 anew.
+Window WindowUntil(const HostCalendar& host, absl::Time now, uint64_t length_ns,
+                   uint64_t seq);
+
 // Sorts by the day on which they end, then by host, as a server gets them.
 void SortByTime(std::vector<Window>* windows);
 
@@ -31,4 +38,4 @@ int64_t DayOf(const Window& window);
 
 }  // namespace swaplock
 
-#endif  // SWAPLOCK_TESTS_LOAD_HOST_CALENDAR_H_
+#endif  // SWAPLOCK_SERVER_REPLAY_HOST_CALENDAR_H_

@@ -1,4 +1,4 @@
-#include "tests/load/host_calendar.h"
+#include "server/replay/host_calendar.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,6 +39,18 @@ Window WindowOfDay(const HostCalendar& host, int64_t day) {
   const uint64_t length = day == booted ? kDayNs - 3602 * kSecondNs : kDayNs;
   window.start_boottime_ns = window.end_boottime_ns - length;
   window.environment = after ? host.after : host.before;
+  return window;
+}
+
+Window WindowUntil(const HostCalendar& host, absl::Time now, uint64_t length_ns,
+                   uint64_t seq) {
+  const auto end_ns = static_cast<uint64_t>(absl::ToUnixNanos(now));
+  Window window = WindowOfDay(host, static_cast<int64_t>(end_ns / kDayNs));
+  window.key.epoch = 2;
+  window.key.seq = seq;
+  window.end_boottime_ns -= window.end_unix_ns - end_ns;
+  window.start_boottime_ns = window.end_boottime_ns - length_ns;
+  window.end_unix_ns = end_ns;
   return window;
 }
 
