@@ -22,8 +22,8 @@
 #include "absl/time/time.h"
 #include "server/judge/evaluation.h"
 #include "server/ledger/sqlite_ledger.h"
+#include "server/replay/host_calendar.h"
 #include "tests/load/fleet_windows.h"
-#include "tests/load/host_calendar.h"
 #include "tests/load/ledger_verdicts.h"
 #include "tests/load/simulated_fleet.h"
 
