@@ -91,9 +91,9 @@ class Server {
   void Shutdown(absl::Duration grace);
 
  private:
-  absl::Status RestoreQuarantine();
   Server(std::unique_ptr<Ledger> ledger, FleetState state,
          std::unique_ptr<Access> access, ServerOptions options);
+  absl::Status RestoreQuarantine();
   absl::Status StartGrpc();
   absl::Status StartHttp();
   std::map<std::string, HttpServer::Page> HttpPages();
