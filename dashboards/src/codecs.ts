@@ -1,11 +1,17 @@
 // Compressors, preemption models and kinds of lock beside each other.
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { type Columns, lines, rows } from './panels.js';
-import { CHOSEN, max, sum } from './queries.js';
+import { CHOSEN, max, ratio, sum } from './queries.js';
 import { screen } from './screen.js';
 
 const BY_CODEC = 'algorithm, kernel, subsystem, op';
 const BY_PREEMPT = 'preempt, kernel, subsystem, op';
+
+const hardware = (name: string) =>
+  sum(
+    'cpu_family, kernel, subsystem, op',
+    CHOSEN.rate(`swaplock_hardware_${name}`),
+  );
 
 function matrix(title: string, description: string, first: [string, string], by: string) {
   const labels: Columns = [
@@ -44,8 +50,8 @@ function matrix(title: string, description: string, first: [string, string], by:
 export const codecs = () =>
   screen(
     'codecs',
-    'Compressors and preemption',
-    'Which compressor, preemption model and kind of lock has which holds and waits. Hardware is a stratum of verdicts, not a label: see `swaplock explain`.',
+    'Hardware, compressors and preemption',
+    'Which compressor, preemption model and kind of lock has which holds and waits.',
   )
     .withRow(new RowBuilder('Matrices'))
     .withPanel(
@@ -63,6 +69,50 @@ export const codecs = () =>
         ['preempt', 'Preemption'],
         BY_PREEMPT,
       ),
+    )
+    .withPanel(
+      rows({
+        title: 'By kind of CPU',
+        description:
+          'Vendor, family and model of the hosts\' CPUs, as /proc/cpuinfo has them; "unknown" until a host has said it. Since the server began. Verdicts compare only hosts of one kind.',
+        unit: 'none',
+        height: 10,
+        labels: [
+          ['cpu_family', 'CPU'],
+          ['subsystem', 'Subsystem'],
+          ['op', 'Operation'],
+          ['kernel', 'Kernel'],
+        ],
+        targets: [
+          [hardware('acquisitions_total'), 'Acquisitions'],
+          [
+            ratio(hardware('contended_total'), hardware('acquisitions_total')),
+            'Contended',
+          ],
+          [
+            `1e6 * ${ratio(hardware('long_waits_total'), hardware('acquisitions_total'))}`,
+            'Waits over 10 ms per million',
+          ],
+          [
+            ratio(hardware('hold_seconds_total'), hardware('acquisitions_total')),
+            'Hold mean',
+          ],
+          [
+            ratio(
+              hardware('hold_runnable_seconds_total'),
+              hardware('hold_seconds_total'),
+            ),
+            'Runnable',
+          ],
+        ],
+        units: {
+          Acquisitions: 'ops',
+          Contended: 'percentunit',
+          'Hold mean': 's',
+          Runnable: 'percentunit',
+        },
+        decimals: { 'Waits over 10 ms per million': 1 },
+      }),
     )
     .withRow(new RowBuilder('Over time'))
     .withPanel(

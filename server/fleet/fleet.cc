@@ -22,8 +22,11 @@ void Fleet::Committed(const std::vector<Window>& windows,
                         absl::ToUnixNanos(counted_at);
     if (newest) now_.hosts_now.Take(window, now);
     delivery_.Take(window, newest);
+    hardware_.Take(window,
+                   now_.hosts_now.FactOf(window.key.host_id, "cpu/family"));
   }
   now_.delivery = delivery_.all();
+  now_.hardware = hardware_.counts();
 }
 
 void Fleet::Rejected(absl::string_view reason) {

@@ -25,6 +25,7 @@
 #include "server/admission/quarantine.h"
 #include "server/fleet/delivery_totals.h"
 #include "server/fleet/fleet_state.h"
+#include "server/fleet/hardware_totals.h"
 #include "server/fleet/host_groups.h"
 #include "server/fleet/hosts_now.h"
 
@@ -51,7 +52,8 @@ struct ConnectionCounts {
 struct FleetSnapshot {
   FleetState state;
   HostsNow hosts_now;
-  Delivery delivery;                         // of all hosts: delivery_totals.h
+  Delivery delivery;  // of all hosts: delivery_totals.h
+  std::map<HardwareKey, HardwareCounts> hardware;
   std::vector<HostGroup> host_groups;        // of ForMetrics only
   std::map<std::string, uint64_t> streams;   // open ones by host; at least 1
   std::map<std::string, uint64_t> rejected;  // windows by reason, since start
@@ -118,6 +120,7 @@ class Fleet {
   mutable absl::Mutex mutex_;
   FleetSnapshot now_ ABSL_GUARDED_BY(mutex_);
   DeliveryTotals delivery_ ABSL_GUARDED_BY(mutex_);
+  HardwareTotals hardware_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace swaplock

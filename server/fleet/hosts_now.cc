@@ -144,4 +144,12 @@ std::shared_ptr<const HostContext> HostsNow::ContextOf(
   return it == contexts_.end() ? nullptr : it->second;
 }
 
+std::string HostsNow::FactOf(const std::string& host_id,
+                             const std::string& name) const {
+  const auto host = contexts_.find(host_id);
+  if (host == contexts_.end()) return "";
+  const auto fact = host->second->known.facts.find(name);
+  return fact == host->second->known.facts.end() ? "" : fact->second;
+}
+
 }  // namespace swaplock

@@ -63,6 +63,8 @@ class HostsNow {
   // Of the host, silent or not; nothing if none is known.
   std::shared_ptr<const HostContext> ContextOf(
       const std::string& host_id) const;
+  // Of its context; empty if it is not known.
+  std::string FactOf(const std::string& host_id, const std::string& name) const;
 
  private:
   void TakeHolds(const Window& window, absl::Time as_of, absl::Time until);

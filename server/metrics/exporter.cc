@@ -308,6 +308,31 @@ void AddHosts(const FleetSnapshot& snapshot, const KernelLabels& kernels,
   out->Counter(metric::kAgentCpu, {}, Seconds(state.agent_cpu_ns));
 }
 
+void AddHardware(const FleetSnapshot& snapshot, const KernelLabels& kernels,
+                 Families* out) {
+  std::map<HardwareKey, HardwareCounts> named;
+  for (const auto& [key, counts] : snapshot.hardware) {
+    HardwareKey by = key;
+    by.kernel_release = kernels.Of(key.kernel_release);
+    named[by] += counts;
+  }
+  for (const auto& [key, counts] : named) {
+    const Labels labels = {{"cpu_family", key.cpu_family},
+                           {"kernel", key.kernel_release},
+                           {"subsystem", std::string(Name(key.subsystem))},
+                           {"op", std::string(Name(key.operation))}};
+    out->Counter(metric::kHardwareAcquisitions, labels,
+                 static_cast<double>(counts.acquisitions));
+    out->Counter(metric::kHardwareContended, labels,
+                 static_cast<double>(counts.contended));
+    out->Counter(metric::kHardwareWaits, labels,
+                 static_cast<double>(counts.waits_over_10ms));
+    out->Counter(metric::kHardwareHold, labels, Seconds(counts.hold_ns));
+    out->Counter(metric::kHardwareRunnable, labels,
+                 Seconds(counts.runnable_ns));
+  }
+}
+
 void AddDelivery(const Delivery& delivery, Families* out) {
   const struct {
     const char* event;
@@ -399,6 +424,7 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
   AddTopHolds(snapshot.state, kernels, now, &cells);
   Families others;
   AddHosts(snapshot, kernels, now, &others);
+  AddHardware(snapshot, kernels, &others);
   AddPipeline(snapshot, &others);
   AddDelivery(snapshot.delivery, &others);
   std::vector<MetricFamily> out = cells.Take();

@@ -204,6 +204,22 @@ inline constexpr MetricName kWindowsMissing = {
 inline constexpr MetricName kWindowsInDoubt = {
     "swaplock_windows_in_doubt_total",
     "Windows merged that another server may have counted too, since start."};
+inline constexpr MetricName kHardwareAcquisitions = {
+    "swaplock_hardware_acquisitions_total",
+    "Times a lock was taken, by kind of CPU, since start."};
+inline constexpr MetricName kHardwareContended = {
+    "swaplock_hardware_contended_total",
+    "Times a lock was taken after waiting for it, by kind of CPU, since "
+    "start."};
+inline constexpr MetricName kHardwareWaits = {
+    "swaplock_hardware_long_waits_total",
+    "Waits longer than 10 ms, by kind of CPU, since start."};
+inline constexpr MetricName kHardwareHold = {
+    "swaplock_hardware_hold_seconds_total",
+    "Time that locks were held, by kind of CPU, since start."};
+inline constexpr MetricName kHardwareRunnable = {
+    "swaplock_hardware_hold_runnable_seconds_total",
+    "Part of it in which holders were runnable and not running."};
 inline constexpr MetricName kAgentDeliveryEvents = {
     "swaplock_agent_delivery_events_total",
     "What agents met on the way to the server, since its start."};

@@ -125,7 +125,8 @@ Context WhatElseWentOn(uint64_t seq) {
   context.gauges.insert({{"mem/available_bytes", uint64_t{3} << 30},
                          {"zram/zram0/disksize_bytes", uint64_t{4} << 30},
                          {"zram/zram0/orig_bytes", uint64_t{1} << 30}});
-  context.facts = {{"kernel/CONFIG_PREEMPT_LAZY", "y"},
+  context.facts = {{"cpu/family", "GenuineIntel 6 207"},
+                   {"kernel/CONFIG_PREEMPT_LAZY", "y"},
                    {"sysctl/vm/swappiness", "100"},
                    {"zram/zram0/algorithms", "zstd"}};
   return context;
