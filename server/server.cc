@@ -3,6 +3,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -112,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   }
   if (absl::Status s = server->StartHttp(); !s.ok()) return s;
   if (absl::Status s = server->StartGrpc(); !s.ok()) return s;
+  server->StartOtlp();
   server->serving_ = true;
   server->judge_ = std::thread([s = server.get()] { s->JudgeUntilShutdown(); });
   return server;
@@ -150,6 +152,19 @@ void Server::CountConnections() {
   const Acceptor::Stats stats =
       serving_ ? acceptor_->stats() : Acceptor::Stats();
   fleet_.SetConnections({stats.open, stats.refused, stats.delayed});
+}
+
+void Server::StartOtlp() {
+  if (options_.otlp.endpoint.empty()) return;
+  OtlpOptions otlp = options_.otlp;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  otlp.instance = absl::StrCat(host, ":", http_port());
+  otlp_ = std::make_unique<OtlpExporter>(std::move(otlp), [this] {
+    CountConnections();
+    return exporter_.Collect();
+  });
+  exporter_.Watch(otlp_.get());
 }
 
 std::string Server::Metrics() {

@@ -34,6 +34,7 @@
 #include "server/ledger/writer.h"
 #include "server/listen_address.h"
 #include "server/metrics/exporter.h"
+#include "server/metrics/otlp_exporter.h"
 #include "server/query.h"
 #include "server/steering/settings_file.h"
 #include "server/steering/steering.h"
@@ -55,6 +56,8 @@ struct ServerOptions {
   VerdictOptions verdicts;
   // What hosts are told: server/steering/settings_file.h. Empty: nothing.
   std::string settings_file;
+  // Where metrics are sent besides; by default nowhere.
+  OtlpOptions otlp;
   // What every answer says of hosts that do not exist; empty for real ones.
   std::string replay;
   Clock clock;
@@ -99,6 +102,7 @@ class Server {
   std::map<std::string, HttpServer::Page> HttpPages();
   std::string Metrics();
   void CountConnections();
+  void StartOtlp();
   VerdictSources SourcesOfVerdicts();
   void JudgeUntilShutdown();
 
@@ -126,6 +130,7 @@ class Server {
   absl::Mutex mutex_;
   bool shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread judge_;
+  std::unique_ptr<OtlpExporter> otlp_;  // null: none is wanted
 };
 
 }  // namespace swaplock

@@ -43,6 +43,15 @@ ABSL_FLAG(bool, demo, false,
           "Show a replay: hosts that do not exist, made of windows that were "
           "recorded on real kernels, in a ledger that is deleted at the end; "
           "in place of --data_dir.");
+ABSL_FLAG(std::string, otlp_endpoint, "",
+          "host:port of an OpenTelemetry collector (OTLP over gRPC) that gets "
+          "what /metrics shows; empty: none.");
+ABSL_FLAG(absl::Duration, otlp_interval, absl::Minutes(1),
+          "Time between two of these, at least 1s.");
+ABSL_FLAG(
+    std::string, otlp_tls_ca, "",
+    "Certificate of the CA that signed the collector's; empty: plaintext, "
+    "to this machine only.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7787",
           "Address for agents and queries (gRPC); port 0 takes a free one. One "
           "that other machines reach needs TLS.");
@@ -214,6 +223,10 @@ absl::StatusOr<ServerOptions> OptionsOfFlags() {
         "--max_connections is at least 1, --max_handshakes_per_second and "
         "--max_windows_per_second are above 0 and at most 1e6");
   }
+  options.otlp.endpoint = absl::GetFlag(FLAGS_otlp_endpoint);
+  options.otlp.interval = absl::GetFlag(FLAGS_otlp_interval);
+  options.otlp.identity.tls.ca = absl::GetFlag(FLAGS_otlp_tls_ca);
+  if (absl::Status s = CheckOtlp(options.otlp); !s.ok()) return s;
   options.verdicts.rules.min_operations =
       absl::GetFlag(FLAGS_verdict_min_operations);
   options.verdicts.look_interval = absl::GetFlag(FLAGS_verdict_interval);

@@ -438,6 +438,19 @@ std::vector<MetricFamily> RenderMetrics(const FleetSnapshot& snapshot,
 std::vector<MetricFamily> Exporter::Collect() const {
   std::vector<MetricFamily> out =
       RenderMetrics(fleet_->ForMetrics(), *verdicts_->Book(), clock_.wall());
+  const OtlpExporter* const sent = otlp_;
+  Families otlp;
+  const struct {
+    const char* result;
+    uint64_t count;
+  } kResults[] = {{"ok", sent == nullptr ? 0 : sent->succeeded()},
+                  {"failed", sent == nullptr ? 0 : sent->failed()}};
+  for (const auto& [result, count] : kResults) {
+    otlp.Counter(metric::kOtlpExports, {{"result", result}},
+                 static_cast<double>(count));
+  }
+  std::vector<MetricFamily> exports = otlp.Take();
+  std::move(exports.begin(), exports.end(), std::back_inserter(out));
   std::vector<MetricFamily> process = ProcessMetrics();
   std::move(process.begin(), process.end(), std::back_inserter(out));
   return out;

@@ -6,6 +6,7 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "server/fleet/fleet.h"
+#include "server/metrics/otlp_exporter.h"
 #include "server/verdict/verdict_book.h"
 #include "server/verdict/verdict_desk.h"
 
@@ -29,6 +31,9 @@ class Exporter : public prometheus::Collectable {
   Exporter(Fleet* fleet, const VerdictDesk* verdicts, Clock clock)
       : fleet_(fleet), verdicts_(verdicts), clock_(std::move(clock)) {}
 
+  // Also shows how `otlp` fares, from then on; it outlives the last scrape.
+  void Watch(const OtlpExporter* otlp) { otlp_ = otlp; }
+
   std::vector<prometheus::MetricFamily> Collect() const override;
   // The same in the text format.
   std::string Text() const;
@@ -37,6 +42,7 @@ class Exporter : public prometheus::Collectable {
   Fleet* const fleet_;
   const VerdictDesk* const verdicts_;
   const Clock clock_;
+  std::atomic<const OtlpExporter*> otlp_ = nullptr;  // null: nothing is sent
 };
 
 }  // namespace swaplock

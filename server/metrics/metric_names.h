@@ -229,6 +229,9 @@ inline constexpr MetricName kAgentSpoolWindows = {
 inline constexpr MetricName kAgentSpoolBytes = {
     "swaplock_agent_spool_bytes",
     "Bytes of the windows that wait on hosts, as each host said last."};
+inline constexpr MetricName kOtlpExports = {
+    "swaplock_otlp_exports_total",
+    "Times that all metrics were sent to --otlp_endpoint, since start."};
 inline constexpr MetricName kIngestLag = {
     "swaplock_ingest_lag_seconds",
     "From the end of the last window, by its host's clock, to its commit."};
