@@ -66,7 +66,7 @@ void OtlpExporter::Run() {
 }
 
 absl::Status OtlpExporter::Export() {
-  const absl::Status status = Send();
+  absl::Status status = Send();
   ++(status.ok() ? succeeded_ : failed_);
   return status;
 }
