@@ -26,7 +26,6 @@ void Fleet::Committed(const std::vector<Window>& windows,
                    now_.hosts_now.FactOf(window.key.host_id, "cpu/family"));
   }
   now_.delivery = delivery_.all();
-  now_.hardware = hardware_.counts();
 }
 
 void Fleet::Rejected(absl::string_view reason) {
@@ -101,7 +100,9 @@ void Fleet::StreamClosed(const std::string& host_id) {
 
 FleetSnapshot Fleet::Snapshot() const {
   absl::MutexLock lock(&mutex_);
-  return now_;
+  FleetSnapshot copy = now_;
+  copy.hardware = hardware_.counts();
+  return copy;
 }
 
 FleetSnapshot Fleet::ForMetrics() {
@@ -113,6 +114,7 @@ FleetSnapshot Fleet::ForMetrics() {
   now_.hosts_now = HostsNow();
   FleetSnapshot copy = now_;
   copy.host_groups = GroupsOf(hosts);
+  copy.hardware = hardware_.counts();
   now_.state.hosts = std::move(hosts);
   now_.hosts_now = std::move(hosts_now);
   return copy;
